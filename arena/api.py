@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from arena.results.comparison import LoggedComparison
     from arena.results.crosstable import Crosstable
-    from arena.results.dataset import Options as DatasetOptions
+    from arena.results.dataset import DatasetOptions as DatasetOptions
     from arena.results.early import EarlyLeaderboards
     from arena.results.pages.report import BoardPage
     from arena.results.power import PowerOptions
@@ -153,7 +153,7 @@ def run(
 
     `strict` refuses bots that have been withdrawn, which are left out otherwise.
     """
-    from arena.results.dataset import FOLDER, check_folder, observed
+    from arena.results.dataset import FOLDER, check_folder, observation_of
     from arena.results.early import EarlyLeaderboards
     from arena.results.leaderboards import best, no_faults
 
@@ -170,7 +170,7 @@ def run(
         if shards is not None:
             check_folder(shards)
             for board in plan.schedule.boards:
-                observed(board)
+                observation_of(board)
         kept = set_aside(folder / LOG) if fresh else None
         with Tournament.create(folder / LOG) as tournament:
             tournament.check_playable("nothing can be played here; give the configuration another name")
@@ -213,10 +213,10 @@ def _rated(
     show: Callable[[Progress], None],
 ) -> RunResult:
     """Rate a run that was not interrupted, and write its files, with its report and dataset where these are wanted."""
-    from arena.results.dataset import Options, write_dataset
+    from arena.results.dataset import DatasetOptions, write_dataset
     from arena.results.exports import write_report
+    from arena.results.leaderboard_files import write_leaderboards
     from arena.results.leaderboards import faults, leaderboards
-    from arena.results.report import write_reports
 
     store, schedule = tournament.store, tournament.schedule
     folder = store.path.parent
@@ -229,14 +229,14 @@ def _rated(
     boards = leaderboards(tournament, begin=begin, early=early.end(begin))
     faulty = faults(tournament)
     wrong = store.wrong_estimates()
-    files = write_reports(folder, tournament, boards, plan.formats)
+    files = write_leaderboards(folder, tournament, boards, plan.formats)
     page = write_report(folder, tournament, boards, faulty, partial(begin, verb="drawing")) if report else None
     files += [page] if page is not None else []
     made = None
     if shards is not None:
         outcome.progress.phase = "writing the dataset"
         show(outcome.progress)
-        made = shards, write_dataset(tournament, shards, Options(plan.dataset or "parquet"))
+        made = shards, write_dataset(tournament, shards, DatasetOptions(plan.dataset or "parquet"))
     wrong = {bot.label: wrong[bot.identity] for bot in schedule.entries if bot.identity in wrong}
     plan = replace(plan, schedule=schedule)
     return RunResult(plan, outcome, folder, by_board(schedule, boards), faulty, files, page, made, wrong)
@@ -366,9 +366,9 @@ def export(
     `what` takes any of `arena.results.exports.WHAT`, `formats` those of `arena.plan.config.FORMATS` and, for matches,
     `jsonl`; `columns` chooses and orders the columns of tables.
     """
-    from arena.results.exports import check_wanted, export_log
+    from arena.results.exports import check_export, export_log
 
-    check_wanted(what, formats, columns)
+    check_export(what, formats, columns)
     folder = _folder(out)
     with Tournament.open(target, home) as tournament:
         return export_log(tournament, folder or tournament.store.path.parent, what, formats, columns)
@@ -391,10 +391,10 @@ def dataset(
 
     A dataset that is there is replaced; a folder with anything else is refused.
     """
-    from arena.results.dataset import Options, write_dataset
+    from arena.results.dataset import DatasetOptions, write_dataset
 
     with Tournament.open(target, home) as tournament:
-        return write_dataset(tournament, Path(out), options or Options())
+        return write_dataset(tournament, Path(out), options or DatasetOptions())
 
 
 def plot(

@@ -15,11 +15,11 @@ from arena.core.files import write_file
 from benchmarks import history
 from benchmarks.checkouts import BenchError, Checkout, other_checkout, this_checkout
 from benchmarks.figures import Figure, Skipped, number, span
-from benchmarks.paired import Compared, measure_pairs
+from benchmarks.paired import ComparedFigure, measure_pairs
 from benchmarks.sections import BY_NAME, SECTIONS
 from engine.errors import did_you_mean
 
-JSON = Path("reports/bench.json")
+REPORT_PATH = Path("reports/bench.json")
 
 
 def parser() -> argparse.ArgumentParser:
@@ -32,7 +32,13 @@ def parser() -> argparse.ArgumentParser:
     )
     made.add_argument("sections", nargs="*", metavar="SECTION", help="what to measure; `list` lists the sections")
     made.add_argument("--full", action="store_true", help="measure longer, with larger logs")
-    made.add_argument("--json", type=Path, default=JSON, metavar="FILE", help=f"figures as JSON (default: {JSON})")
+    made.add_argument(
+        "--json",
+        type=Path,
+        default=REPORT_PATH,
+        metavar="FILE",
+        help=f"figures as REPORT_PATH (default: {REPORT_PATH})",
+    )
     made.add_argument("--record", action="store_true", help=f"append the figures to benchmarks/{history.HISTORY.name}")
     made.add_argument("--against", metavar="CHECKOUT", help="a folder or commit to compare with, in turn")
     made.add_argument("--pairs", type=int, default=10, metavar="N", help="runs of each side (default: 10)")
@@ -81,7 +87,7 @@ def measure(here: Checkout, sections: Sequence[str], options: argparse.Namespace
         ]
         print_table(section, ("figure", "measured", "unit", "better", "processor time of one", ""), rows)
         skipped += print_skipped([each for each in found if isinstance(each, Skipped)])
-    report = history.report(here.commit, options.full, figures)
+    report = history.measurement_data(here.commit, options.full, figures)
     write_json(report, options.json)
     if options.record:
         history.append(report)
@@ -91,7 +97,7 @@ def measure(here: Checkout, sections: Sequence[str], options: argparse.Namespace
 
 def compare(here: Checkout, other: Checkout, sections: Sequence[str], options: argparse.Namespace) -> int:
     """Measure sections in two checkouts in turn, print the ratios, and write them as JSON."""
-    everything: dict[str, list[Compared]] = {}
+    everything: dict[str, list[ComparedFigure]] = {}
     all_skipped = list[Skipped]()
     for section in sections:
         rows, skipped = measure_pairs(
@@ -104,7 +110,7 @@ def compare(here: Checkout, other: Checkout, sections: Sequence[str], options: a
             [row.cells() for row in rows],
         )
         all_skipped += print_skipped(skipped)
-    report = history.report(here.commit, options.full, {})
+    report = history.measurement_data(here.commit, options.full, {})
     report |= {"against": other.commit, "pairs": options.pairs}
     report["sections"] = {
         section: [
@@ -117,10 +123,10 @@ def compare(here: Checkout, other: Checkout, sections: Sequence[str], options: a
     return int(any(each.failed for each in all_skipped))
 
 
-def write_json(report: history.Report, path: Path) -> None:
+def write_json(report: history.Measurement, path: Path) -> None:
     """Write a report, and say where and when it was measured."""
     write_file(path, [json.dumps(report, indent=1, ensure_ascii=False).encode(), b"\n"])
-    print(f"\n{history.heading(report)}\nFigures as JSON: {path}")
+    print(f"\n{history.heading(report)}\nFigures as REPORT_PATH: {path}")
 
 
 def print_skipped(skipped: Sequence[Skipped]) -> Sequence[Skipped]:

@@ -20,7 +20,7 @@ Steps = Generator[tuple[np.ndarray, int], Any, None]
 """Is sent actions; yields masks of legal actions, shape (n, actions), and how many matches will take an action."""
 
 
-class Other(NamedTuple):
+class OtherLibrary(NamedTuple):
     """A library to measure."""
 
     name: str
@@ -34,7 +34,7 @@ class Other(NamedTuple):
     """What pip is to install."""
 
 
-ROUNDS = 5
+PAIRED_ROUNDS = 5
 """Times that ours and another library's steps are measured in turn."""
 
 
@@ -70,14 +70,16 @@ def shortest(measure: Callable[[], Seconds], repeat: int) -> Seconds:
     return Seconds(processor, processor)
 
 
-def beside(name: str, ours: Callable[[], Seconds], make: Callable[[], Callable[[], Seconds]], other: Other) -> Measured:
+def beside(
+    name: str, ours: Callable[[], Seconds], make: Callable[[], Callable[[], Seconds]], other: OtherLibrary
+) -> Measured:
     """Measure another library in turn with ours: its rate, and how many times as fast ours is."""
     try:
         theirs = make()
     except ImportError:
         yield Skipped(name, f"not installed: pip install {other.requirement}")
         return
-    pairs = [(ours(), theirs()) for _ in range(ROUNDS)]
+    pairs = [(ours(), theirs()) for _ in range(PAIRED_ROUNDS)]
     mine, their = (min(each.processor for each in side) for side in zip(*pairs, strict=True))
     yield decisions(f"connect four, {name}", Seconds(their, their), other.note)
     yield Figure(f"connect four, ours against {name}", their / mine, "times", "higher")
@@ -164,8 +166,8 @@ def petting_zoo_steps(n: int) -> Steps:
 
 
 OTHERS = (
-    Other("pgx", pgx_steps, (256, 4096), 60, "one compiled call, by JAX on the processor", "'pgx>=2.6'"),
-    Other(
+    OtherLibrary("pgx", pgx_steps, (256, 4096), 60, "one compiled call, by JAX on the processor", "'pgx>=2.6'"),
+    OtherLibrary(
         "EnvPool",
         envpool_steps,
         (256, 4096),
@@ -173,6 +175,6 @@ OTHERS = (
         "one thread; observations of both seats; begins anew by steps of their own, not counted",
         "'envpool>=1.2.5'",
     ),
-    Other("OpenSpiel's states in a list", open_spiel_steps, (256,), 8, "by pyspiel from Python", "open_spiel"),
-    Other("PettingZoo's in a list", petting_zoo_steps, (256,), 2, "raw environments", "'pettingzoo[classic]'"),
+    OtherLibrary("OpenSpiel's states in a list", open_spiel_steps, (256,), 8, "by pyspiel from Python", "open_spiel"),
+    OtherLibrary("PettingZoo's in a list", petting_zoo_steps, (256,), 2, "raw environments", "'pettingzoo[classic]'"),
 )

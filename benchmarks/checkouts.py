@@ -18,9 +18,9 @@ from benchmarks.figures import Figure, Measured, Skipped
 from engine.cache import cache_root
 
 HERE = Path(__file__).resolve().parent
-DIGITS = 10
+COMMIT_DIGITS = 10
 """Of a commit, shown and recorded."""
-CHILD = """
+CHILD_PROGRAM = """
 import importlib.util, json, os, sys, dataclasses
 here, section, full, root = sys.argv[1:]
 spec = importlib.util.spec_from_file_location("benchmarks", here + "/__init__.py", submodule_search_locations=[here])
@@ -51,7 +51,16 @@ class Checkout:
 
     def measure(self, section: str, full: bool) -> Measured:
         """Yield the figures of a section, measured in a process of its own, or why it cannot be measured."""
-        command = [self.python, "-u", "-c", CHILD, str(HERE), section, "full" if full else "short", str(self.root)]
+        command = [
+            self.python,
+            "-u",
+            "-c",
+            CHILD_PROGRAM,
+            str(HERE),
+            section,
+            "full" if full else "short",
+            str(self.root),
+        ]
         with (
             tempfile.TemporaryFile("w+") as errors,
             subprocess.Popen(command, cwd=self.root, stdout=subprocess.PIPE, stderr=errors, text=True) as process,
@@ -104,12 +113,12 @@ def other_checkout(named: str) -> Checkout:
         with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
             archive.extractall(folder / "new", filter="data")
         (folder / "new").rename(folder / "tree")
-    return Checkout(folder / "tree", str(folder / "venv" / "bin" / "python"), commit[:DIGITS])
+    return Checkout(folder / "tree", str(folder / "venv" / "bin" / "python"), commit[:COMMIT_DIGITS])
 
 
 def commit_of(root: Path) -> str:
     """Return the first digits of a folder's commit, with `+` where files differ from it; nothing without git."""
-    commit = git("rev-parse", "HEAD", root=root)[:DIGITS]
+    commit = git("rev-parse", "HEAD", root=root)[:COMMIT_DIGITS]
     return f"{commit}+" if commit and git("status", "--porcelain", "--untracked-files=no", root=root) else commit
 
 

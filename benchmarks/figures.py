@@ -16,9 +16,9 @@ from typing import Literal, NamedTuple
 
 SUBREAPER = 36
 """`PR_SET_CHILD_SUBREAPER` of prctl(2)."""
-PATIENCE = 1.0
+END_SECONDS = 1.0
 """Seconds that processes may take to end after the call that started them."""
-TICK = os.sysconf("SC_CLK_TCK")
+CLOCK_TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def tree_seconds() -> float:
             children.setdefault(int(fields[1]), []).append(number)
     for number in below:
         below += children.get(number, [])
-    return sum(used.get(number, 0) for number in below) / TICK
+    return sum(used.get(number, 0) for number in below) / CLOCK_TICKS_PER_SECOND
 
 
 def timed(call: Callable[[], object]) -> Seconds:
@@ -112,7 +112,7 @@ def middle(call: Callable[[], object], repeat: int) -> Seconds:
     for _ in range(repeat):
         before = processor_seconds()
         walls.append(timed(call).wall)
-        until = time.monotonic() + PATIENCE
+        until = time.monotonic() + END_SECONDS
         with contextlib.suppress(ChildProcessError):  # no child is left
             while time.monotonic() < until:
                 if os.waitpid(-1, os.WNOHANG)[0] == 0:

@@ -17,9 +17,9 @@ from benchmarks.sections import SECTIONS
 
 HISTORY = Path(__file__).resolve().parent / "history.jsonl"
 LIBRARIES = ("numpy", "numba", "pandas", "ray", "open_spiel", "pettingzoo", "kaggle-environments")
-SHOWN = 3
+SHOWN_MEASUREMENTS = 3
 """Measurements of a section that a page shows, the newest ones."""
-GLANCE = (
+SUMMARY_ROWS = (
     ("random playouts in one compiled call, 2 players", "engine", ", 2 players"),
     ("`legal_actions` and `apply_action` from Python", "state", ": legal_actions + apply_action"),
     ("random matches of connect four by `State` from Python", "state", "connect four: random matches"),
@@ -38,10 +38,10 @@ GLANCE = (
     ("`make demo` with everything compiled", "cold", "make demo, warm"),
 )
 """Rows of the short table: what, section, and how the names of its figures end."""
-Report = dict[str, Any]
+Measurement = dict[str, Any]
 
 
-def report(commit: str, full: bool, sections: Mapping[str, Sequence[Figure]]) -> Report:
+def measurement_data(commit: str, full: bool, sections: Mapping[str, Sequence[Figure]]) -> Measurement:
     """Return a measurement as data for JSON: commit, machine, versions, and figures by section."""
     figures = {name: [compact(figure) for figure in found] for name, found in sections.items() if found}
     about = {"commit": commit, "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M"), "full": full}
@@ -84,7 +84,7 @@ def versions() -> dict[str, str]:
     return found
 
 
-def append(measured: Report, path: Path = HISTORY) -> None:
+def append(measured: Measurement, path: Path = HISTORY) -> None:
     """Add a measurement to the history."""
     with path.open("a") as file:
         file.write(json.dumps(measured, ensure_ascii=False) + "\n")
@@ -94,7 +94,7 @@ def tables(path: Path = HISTORY) -> str:
     """Return the history as Markdown: for each section a table with a column for each of its newest measurements."""
     runs, parts = measurements(path), []
     for section, about in SECTIONS.items():
-        shown = [run for run in runs if section in run["sections"]][-SHOWN:]
+        shown = [run for run in runs if section in run["sections"]][-SHOWN_MEASUREMENTS:]
         if not shown:
             continue
         figures = [{figure["name"]: figure for figure in run["sections"][section]} for run in shown]
@@ -109,15 +109,15 @@ def tables(path: Path = HISTORY) -> str:
     return "\n".join(parts)
 
 
-def measurements(path: Path = HISTORY) -> list[Report]:
+def measurements(path: Path = HISTORY) -> list[Measurement]:
     """Return what the history holds, the oldest first."""
     return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
-def glance(path: Path = HISTORY) -> str:
-    """Return the newest figures of `GLANCE` as one Markdown table; what was never measured is left out."""
-    runs, rows, used = measurements(path), [("", "measured", "unit", "measurement"), ("---",) * 4], list[Report]()
-    for what, section, ending in GLANCE:
+def summary_table(path: Path = HISTORY) -> str:
+    """Return the newest figures of `SUMMARY_ROWS` as one Markdown table; what was never measured is left out."""
+    runs, rows, used = measurements(path), [("", "measured", "unit", "measurement"), ("---",) * 4], list[Measurement]()
+    for what, section, ending in SUMMARY_ROWS:
         for run in reversed(runs):
             named = ((figure["name"], figure) for figure in run["sections"].get(section, ()))
             found = [(name.removesuffix(ending), figure) for name, figure in named if name.endswith(ending)]
@@ -141,7 +141,7 @@ def cell(figure: dict[str, Any] | None) -> str:
     )
 
 
-def heading(run: Report) -> str:
+def heading(run: Measurement) -> str:
     """Return when and on what a measurement was taken."""
     at, libraries = run["machine"], ", ".join(f"{name} {which}" for name, which in run["versions"].items())
     size = "full" if run["full"] else "short"

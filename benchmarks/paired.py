@@ -27,7 +27,7 @@ class Ratio(NamedTuple):
         return f"{self.mean:.3f} ({self.low:.3f} to {self.high:.3f})"
 
 
-class Compared(NamedTuple):
+class ComparedFigure(NamedTuple):
     """A figure in both checkouts."""
 
     figure: Figure
@@ -65,7 +65,7 @@ def ratio_of(pairs: Sequence[tuple[float, float]]) -> Ratio | None:
 
 def measure_pairs(
     sides: tuple[Checkout, Checkout], section: str, pairs: int, full: bool, show: Callable[[str], None]
-) -> tuple[list[Compared], list[Skipped]]:
+) -> tuple[list[ComparedFigure], list[Skipped]]:
     """Measure a section in two checkouts in turn, every other pair from the other end, after a run that warms up."""
     found: list[list[dict[str, Figure]]] = [[], []]
     skipped: dict[Skipped, None] = {}
@@ -79,7 +79,7 @@ def measure_pairs(
     return compared(*found), list(skipped)
 
 
-def compared(ours: Sequence[dict[str, Figure]], theirs: Sequence[dict[str, Figure]]) -> list[Compared]:
+def compared(ours: Sequence[dict[str, Figure]], theirs: Sequence[dict[str, Figure]]) -> list[ComparedFigure]:
     """Return the figures that both sides have, in this checkout's order."""
     rows = []
     for name, figure in (ours[0] if ours else {}).items():
@@ -89,5 +89,5 @@ def compared(ours: Sequence[dict[str, Figure]], theirs: Sequence[dict[str, Figur
             used = [(a.processor or 0, b.processor or 0) for a, b in pairs]
             middle, other = (statistics.median(each.value for each in side) for side in zip(*pairs, strict=True))
             shown = Figure(name, middle, figure.unit, figure.better)
-            rows.append(Compared(shown, other, value, ratio_of(used)))
+            rows.append(ComparedFigure(shown, other, value, ratio_of(used)))
     return rows

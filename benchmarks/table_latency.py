@@ -17,7 +17,7 @@ MATCHES = 5
 GAMES = ("epicycle", "midgard", "magic_mids", "pyramid_punch")
 
 
-class Visitor:
+class Browser:
     """A browser at one server, over one kept connection."""
 
     def __init__(self, port: int) -> None:
@@ -38,7 +38,7 @@ class Visitor:
         return json.loads(self.ask("GET", f"{address}/state?after={after}")[1] or "null")
 
 
-def waits(visitor: Visitor, game: str) -> list[float]:
+def answer_times(visitor: Browser, game: str) -> list[float]:
     """Return the milliseconds of each answer of `greedy`, without those that it thought."""
     found = []
     for seed in range(MATCHES):
@@ -72,12 +72,12 @@ def main() -> None:
         command = [sys.executable, "-m", "arena", "serve", "--port", "0", "--home", home]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
             assert server.stdout is not None
-            visitor = Visitor(int(re.findall(r":(\d+)/", server.stdout.readline())[0]))
+            visitor = Browser(int(re.findall(r":(\d+)/", server.stdout.readline())[0]))
             token = re.search(r'name="arena-token" content="([^"]+)"', visitor.ask("GET", "/play")[1])
             assert token is not None
             visitor.headers["X-Arena-Token"] = token[1]
             for game in GAMES:
-                found = sorted(waits(visitor, game))
+                found = sorted(answer_times(visitor, game))
                 late = found[int(0.95 * len(found))]
                 print(f"{game:14} {len(found):4} moves, milliseconds: median {statistics.median(found):.1f}, ", end="")
                 print(f"95 % {late:.1f}, longest {found[-1]:.1f}", flush=True)

@@ -19,14 +19,14 @@ from arena.cli.boards import print_board
 from arena.core.errors import ArenaError
 from arena.runner.progress import Progress
 
-PATIENCE = 120.0
+START_SECONDS = 120.0
 """Seconds that a node may take to start."""
-STOP_LIMIT = 15.0
+STOP_SECONDS = 15.0
 STARTED = "Ray runtime started"
 HOST = "127.0.0.1"  # nothing of the demo can be reached from outside
 
 
-class Nodes:
+class LocalCluster:
     """Ray nodes of this machine, each a foreground process that ends with everything it started."""
 
     def __init__(self, folder: str) -> None:
@@ -57,7 +57,7 @@ class Nodes:
                 start_new_session=True,
             )
         self.running.append(node)
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + START_SECONDS
         while STARTED not in (told := path.read_text(errors="replace")):
             if node.poll() is not None or time.monotonic() > deadline:
                 raise ArenaError(f"a Ray node did not start: {told.strip().splitlines()[-1:]}")
@@ -68,7 +68,7 @@ class Nodes:
         node = self.running[number]
         node.send_signal(signal.SIGTERM)
         with contextlib.suppress(subprocess.TimeoutExpired):
-            node.wait(STOP_LIMIT)
+            node.wait(STOP_SECONDS)
         with contextlib.suppress(ProcessLookupError):
             os.killpg(node.pid, signal.SIGKILL)
         node.wait()
@@ -85,7 +85,7 @@ class Nodes:
 class Disturbance:
     """Loses a node after a quarter of the matches, when it has played, and adds one after a third."""
 
-    def __init__(self, nodes: Nodes, log: Path) -> None:
+    def __init__(self, nodes: LocalCluster, log: Path) -> None:
         self.nodes, self.log = nodes, log
         self.adding = threading.Thread(target=self.add, daemon=True)
         self.lost = False
@@ -109,7 +109,7 @@ class Disturbance:
 
 def play_on_nodes(config: str, home: Path, folder: str) -> api.RunResult:
     """Play a tournament on two nodes of this machine, with a loss and an addition; no node is left afterwards."""
-    nodes = Nodes(folder)
+    nodes = LocalCluster(folder)
     disturbance = Disturbance(nodes, api.find_log(config, home))
     try:
         print("Starting a head and a second node on this machine, with one worker each ...", flush=True)

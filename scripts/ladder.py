@@ -30,7 +30,7 @@ from engine import State, load_game
 from engine.specs import split_bot_spec
 
 COLUMNS = ["bot", "mean_return", "mean_return_ci_low", "mean_return_ci_high", "matches"]
-STEP = 4
+BUDGET_STEP = 4
 """A rung must be above the one with so many times less of its budget."""
 
 
@@ -62,7 +62,7 @@ def is_step(upper: str, lower: str) -> bool:
     if name != other or len(different) != 1 or different[0] not in mine or different[0] not in theirs:
         return False
     budgets = mine[different[0]], theirs[different[0]]
-    return all(budget.isdecimal() for budget in budgets) and int(budgets[0]) == STEP * int(budgets[1])
+    return all(budget.isdecimal() for budget in budgets) and int(budgets[0]) == BUDGET_STEP * int(budgets[1])
 
 
 def kept_values(lines: Iterable[str]) -> pd.DataFrame:

@@ -28,11 +28,11 @@ from arena.plan.config import BotEntry, Config, GameEntry, Limits, Output
 from arena.results.columns import TABLES
 from arena.schedule.kinds import kinds
 from arena.store.schema import SCHEMA, SCHEMA_VERSION
-from benchmarks.history import glance, tables
+from benchmarks.history import summary_table, tables
 
 ROOT = Path(__file__).parents[1]
 PART = re.compile(r"(<!-- generated: ([^\n]+?) -->\n).*?(<!-- end -->)", re.DOTALL)
-WORDS = {"string": "text", "integer": "whole number", "boolean": "true or false", "object": "table"}
+TYPE_WORDS = {"string": "text", "integer": "whole number", "boolean": "true or false", "object": "table"}
 MODELS: dict[str, type[BaseModel]] = {model.__name__: model for model in (Config, GameEntry, BotEntry, Limits, Output)}
 Definition = ast.FunctionDef | ast.ClassDef | ast.Assign | ast.AnnAssign
 
@@ -151,7 +151,7 @@ def kind_of(field: dict[str, Any]) -> str:
     below = "below " if "exclusiveMaximum" in field else ""
     upper = "2^63" if high == 2**63 else f"{high or 0:,}"
     bounds = "" if low is None else f", {above}{low:,} to {below}{upper}" if high else f", {low:,} or more"
-    return WORDS.get(named, named) + bounds
+    return TYPE_WORDS.get(named, named) + bounds
 
 
 def shown_default(value: object) -> str:
@@ -183,7 +183,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "commands": commands,
     "log": log_tables,
     "benchmarks": tables,
-    "glance": glance,
+    "glance": summary_table,
     "observations": observations,
     "schedules": schedules,
 }

@@ -17,15 +17,15 @@ from playwright.sync_api import Page, sync_playwright
 
 from arena import api
 from arena.core.files import write_file
-from arena.results.exported import REPORT
+from arena.results.exported import REPORT_NAME
 from arena.results.pages.replay import replay_page
 from arena.web.site import Site
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
 OPTIONS = ("--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars")
-MOST = 150_000
+MAX_PICTURE_BYTES = 150_000
 """Largest size of a picture in bytes."""
-REPLAYED = ("magic_mids", ["greedy", "uct:simulations=200", "greedy"], 7, 31)
+REPLAYED_MATCH = ("magic_mids", ["greedy", "uct:simulations=200", "greedy"], 7, 31)
 """Game, bots, seed and ply of the match in the pictures."""
 
 
@@ -43,9 +43,9 @@ class Picture(NamedTuple):
 
 def pictures(home: Path, folder: Path) -> Iterator[Picture]:
     """Yield the pictures to make; their pages are written to a folder."""
-    game, bots, seed, ply = REPLAYED
+    game, bots, seed, ply = REPLAYED_MATCH
     replay = write_file(folder / "replay.html", [replay_page(api.play_match(game, bots, seed))])
-    (report,) = [path for path in api.export("demo", home, folder, ["report"]) if path.name == REPORT]
+    (report,) = [path for path in api.export("demo", home, folder, ["report"]) if path.name == REPORT_NAME]
     site = Site(["demo"], home, 1)
     site.write(folder / "site")
     site.close()
@@ -62,8 +62,8 @@ def take(page: Page, picture: Picture) -> Path:
     page.wait_for_load_state()
     page.wait_for_timeout(300)
     path = write_file(IMAGES / f"{picture.name}.png", [page.screenshot()])
-    if path.stat().st_size > MOST:
-        raise ValueError(f"{path}: {path.stat().st_size:,} bytes, more than {MOST:,}")
+    if path.stat().st_size > MAX_PICTURE_BYTES:
+        raise ValueError(f"{path}: {path.stat().st_size:,} bytes, more than {MAX_PICTURE_BYTES:,}")
     return path
 
 

@@ -19,13 +19,13 @@ from typer.core import TyperGroup
 
 from arena.cli.commands import bots, logs, machine, play, results
 from arena.cli.exit_codes import FAILED, FINE, INTERRUPTED, MEANINGS, WRONG_COMMAND, code_of
-from arena.cli.interrupts import end_in_time, to_go_on
+from arena.cli.interrupts import end_in_time, how_to_resume
 from arena.core.command import COMMAND, Command
 
-ADDING = (["import"], ["merge"])
+APPENDING_COMMANDS = (["import"], ["merge"])
 """Commands that change a log so that the run that wrote before can still resume."""
 
-RUNS = (["run"], ["compare"])
+RESUMABLE_COMMANDS = (["run"], ["compare"])
 """Commands that end soon after Ctrl-C, whatever they are doing, and go on when they are given again."""
 
 
@@ -92,7 +92,7 @@ for group in (play, results, bots, logs, machine):
 def run_command(arguments: list[str]) -> int:
     """Run a command line and return the exit code; errors that a user can mend are one line on standard error."""
     usage_error: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
-    token = COMMAND.set(Command(shlex.join(["arena", *arguments]), arguments[:1] in ADDING))
+    token = COMMAND.set(Command(shlex.join(["arena", *arguments]), arguments[:1] in APPENDING_COMMANDS))
     try:
         code = app(arguments or ["--help"], prog_name="arena", standalone_mode=False)
         sys.stdout.flush()
@@ -100,24 +100,24 @@ def run_command(arguments: list[str]) -> int:
     except usage_error as error:  # the base class of Typer's usage errors
         from arena.cli.usage_errors import sentence
 
-        return _complain(sentence(error, arguments), WRONG_COMMAND)
+        return _print_error(sentence(error, arguments), WRONG_COMMAND)
     except (KeyboardInterrupt, typer.Abort):
-        return _complain("interrupted", INTERRUPTED)
+        return _print_error("interrupted", INTERRUPTED)
     except (BrokenPipeError, SystemExit):  # whoever read our output has seen enough; Click exits then
         return FINE
     except OSError as error:
-        return _complain(f"{error.filename or 'output'}: {error.strerror or error}", FAILED)
+        return _print_error(f"{error.filename or 'output'}: {error.strerror or error}", FAILED)
     except (ValueError, RuntimeError, sqlite3.Error) as error:
         from engine.errors import ArenaError
 
         if isinstance(error, (ArenaError, sqlite3.Error)):
-            return _complain(str(error), code_of(error))
+            return _print_error(str(error), code_of(error))
         raise
     finally:
         COMMAND.reset(token)
 
 
-def _complain(message: str, code: int) -> int:
+def _print_error(message: str, code: int) -> int:
     """Print an error and return the exit code."""
     text = " ".join(message.split()) or "something went wrong"
     with contextlib.suppress(OSError):
@@ -145,12 +145,12 @@ def main(interrupt: Any = signal.default_int_handler) -> None:
     last_words: list[str] = []
     try:
         signal.signal(signal.SIGINT, interrupt)
-        if sys.argv[1:2] in RUNS:
-            last_words.append(to_go_on("every match in the log is", shlex.join(["arena", *sys.argv[1:]])))
+        if sys.argv[1:2] in RESUMABLE_COMMANDS:
+            last_words.append(how_to_resume("every match in the log is", shlex.join(["arena", *sys.argv[1:]])))
             end_in_time(last_words)
         code = run_command(sys.argv[1:])
     except KeyboardInterrupt:  # before the first, or after the last, line of the command
-        _complain("interrupted", INTERRUPTED)
+        _print_error("interrupted", INTERRUPTED)
         code = INTERRUPTED
     last_words.clear()
     for stream in (sys.stdout, sys.stderr):

@@ -74,7 +74,7 @@ Workers = Annotated[int | None, typer.Option(min=1, help="Number of worker proce
 
 
 @dataclasses.dataclass(frozen=True)
-class Boards:
+class BoardOptions:
     """Boards of a tournament, and how they are printed."""
 
     target: Target

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import engine
-from arena.cli.output import Output, plain_table, print_json, say, tell
+from arena.cli.output import Output, plain_table, print_json, print_text, print_to_stderr
 from arena.core.errors import ConfigError
 from arena.plan.resolve import ResolvedBot, Wanted, resolve_bots
 from arena.registry.discovery import find_bot, named_bots
@@ -31,12 +31,12 @@ def print_games(game: str | None, as_json: bool) -> None:
     if as_json:
         print_json(_game_data(kind))
         return
-    say(f"{kind.title} ({kind.name}), {_range(kind.min_players, kind.max_players)} players\n{kind.summary}\n")
+    print_text(f"{kind.title} ({kind.name}), {_range(kind.min_players, kind.max_players)} players\n{kind.summary}\n")
     if kind.parameters:
-        say("Options:")
+        print_text("Options:")
         print_parameters([parameter.plain() for parameter in kind.parameters])
     credit = kind.credit
-    say(f"\nDesigner: {credit.designer}\nSource:   {credit.source}\nTerms:    {credit.terms}")
+    print_text(f"\nDesigner: {credit.designer}\nSource:   {credit.source}\nTerms:    {credit.terms}")
 
 
 def _list_games(as_json: bool) -> None:
@@ -60,7 +60,7 @@ def _list_games(as_json: bool) -> None:
         print(f"{prefix}.NAME(key=value,...): games of another library")
     print("\n`arena games GAME` shows options and credits.")
     for each in broken:
-        tell(f"warning: {each['error']}")
+        print_to_stderr(f"warning: {each['error']}")
 
 
 def _game_data(kind: engine.GameType) -> dict[str, Any]:
@@ -122,9 +122,9 @@ def print_bots(bot: str | None, as_json: bool, home: Path | None) -> None:
     handed_in = submitted(home)
     if handed_in:
         print_submissions(handed_in)
-    say("\n`arena bots BOT` shows its idea, its parameters and what it costs.")
+    print_text("\n`arena bots BOT` shows its idea, its parameters and what it costs.")
     for line in broken:
-        tell(f"warning: {line}")
+        print_to_stderr(f"warning: {line}")
 
 
 def _bot_data(bot: ResolvedBot) -> dict[str, Any]:
@@ -174,11 +174,11 @@ def print_bot(name: str, as_json: bool, home: Path | None) -> None:
         return
     games, players = played_by(bot)
     about = f": {reflowed(bot.about)}" if bot.about else ""
-    say(f"{bot.source.title} ({bot.source.origin}){about}\n")
-    say(f"Games: {games}   players: {players}   isolation: {bot.isolation}")
-    say(f"Identity in plans and logs: {bot.identity}")
+    print_text(f"{bot.source.title} ({bot.source.origin}){about}\n")
+    print_text(f"Games: {games}   players: {players}   isolation: {bot.isolation}")
+    print_text(f"Identity in plans and logs: {bot.identity}")
     if bot.parameters:
-        say("Parameters:")
+        print_text("Parameters:")
         print_parameters(bot.parameters)
     if source.submitted:
         print_versions(source.name, handed_in[source.name])
@@ -195,7 +195,7 @@ def print_submissions(handed_in: Submissions) -> None:
 
 def print_versions(name: str, entry: Submission) -> None:
     """Print the versions of a submitted bot."""
-    say("Versions, the newest last:" if not entry.withdrawn else "Versions, all withdrawn, the newest last:")
+    print_text("Versions, the newest last:" if not entry.withdrawn else "Versions, all withdrawn, the newest last:")
     table = plain_table()
     for number, version in enumerate(entry.versions, 1):
         table.add_row(f"  {number}", f"{name}@{version.short}", version.author, version.submitted)

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from arena.cli import exit_codes
-from arena.cli.output import Output, print_json, say
+from arena.cli.output import Output, print_json, print_text
 from arena.core.files import check_file, write_file
-from arena.results.pages.conformance import WORDS, conformance_page, summary
+from arena.results.pages.conformance import STATUS_WORDS, conformance_page, summary
 from engine import canonical_spec, game_type
 from engine.conformance import FAILED, Finding, check_game
 from engine.game_types import GameType
@@ -19,7 +19,7 @@ def print_check_game(
     game: str, players: Sequence[int] | None, seed: int, time_limit: float, out: Path | None, as_json: bool
 ) -> int:
     """Run `arena check-game` and return the exit code."""
-    tell = (lambda line: None) if as_json else say
+    tell = (lambda line: None) if as_json else print_text
     if out is not None:
         check_file(out, "--out")
     kind = game_type(game)
@@ -52,7 +52,7 @@ def _numbers(kind: GameType, wanted: Sequence[int]) -> list[int]:
 
 def line(finding: Finding) -> str:
     """Return a finding as a line."""
-    what = "FAILED" if finding.status == FAILED else WORDS[finding.status]
+    what = "FAILED" if finding.status == FAILED else STATUS_WORDS[finding.status]
     told = f" ({finding.detail})" if finding.detail else ""
     where = f" [{finding.where}]" if finding.where else ""
     return f"  {what}: {finding.check}: {finding.claim}{told}{where}"

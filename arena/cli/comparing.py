@@ -13,7 +13,17 @@ import typer
 
 from arena.cli.arguments import MatchupOptions, StopOptions
 from arena.cli.exit_codes import A_STRONGER, B_STRONGER, FINE, NOT_ALL_PLAYED, UNDECIDED
-from arena.cli.output import OWN_DICE, SAVED, Output, interrupted, matches, plain_table, print_json, say, tell
+from arena.cli.output import (
+    OWN_DICE,
+    SAVED,
+    Output,
+    matches_in_words,
+    plain_table,
+    print_interrupted,
+    print_json,
+    print_text,
+    print_to_stderr,
+)
 from arena.cli.progress import Display
 from arena.core.errors import telling_what_is_kept
 from arena.plan.resolve import Plan
@@ -28,9 +38,9 @@ from arena.tournament.tally import Tally
 if TYPE_CHECKING:
     from arena.results.comparison import LoggedComparison
 
-MOST_MORE = 5_000_000
+MAX_BLOCKS_SHOWN = 5_000_000
 """Blocks beyond which no number is told."""
-BAR = 20
+BAR_CHARS = 20
 """Characters between the two bounds."""
 
 
@@ -54,7 +64,7 @@ def print_comparison(
     def planned(plan: Plan) -> None:
         plans.append(plan)
         for line in plan.remarks:
-            tell(line)
+            print_to_stderr(line)
 
     def show(progress: Progress, tally: Tally) -> None:
         display.show(lambda: progress_line(progress, tally), stopping=progress.stopping)
@@ -65,7 +75,7 @@ def print_comparison(
             found = compare(asked, rule, workers, home, show=show, planned=planned, same_rules=same_rules)
     except KeyboardInterrupt:  # while planning
         display.end()
-        return interrupted("every match that was finished is")
+        return print_interrupted("every match that was finished is")
     finally:
         display.end()
     seconds = time.monotonic() - started
@@ -74,11 +84,11 @@ def print_comparison(
     else:
         _print(found, seconds)
     for fault in found.outcome.game_faults:
-        tell(f"the game {fault.game} failed, not a bot: {fault.line}\n{fault.trace}")
+        print_to_stderr(f"the game {fault.game} failed, not a bot: {fault.line}\n{fault.trace}")
     for line in [*found.outcome.progress.remarks, *(f"not played: {line}" for line in found.outcome.not_played)]:
-        tell(line)
+        print_to_stderr(line)
     if found.end == "interrupted":
-        return interrupted("every block up to here is")
+        return print_interrupted("every block up to here is")
     if found.outcome.not_played:
         return NOT_ALL_PLAYED
     return verdict_code(found) if exit_code else FINE
@@ -106,21 +116,22 @@ def progress_line(progress: Progress, tally: Tally) -> str:
     if tally.test is None:
         return f"{count:,} of {progress.total // 2:,} blocks{rate}"
     low, high = tally.test.lower, tally.test.upper
-    place = round(min(max((tally.llr - low) / (high - low), 0.0), 1.0) * BAR)
-    bar = f"{'─' * place}┃{'─' * (BAR - place)}"
+    place = round(min(max((tally.llr - low) / (high - low), 0.0), 1.0) * BAR_CHARS)
+    bar = f"{'─' * place}┃{'─' * (BAR_CHARS - place)}"
     return f"{count:,} blocks{rate}  H0 {low:.2f} {bar} {high:.2f} H1  LLR {tally.llr:+z.2f}"
 
 
 def _print(found: Comparison, seconds: float) -> None:
-    say(f"{found.a} (A) and {found.b} (B) on {found.board.title}: {_how(found)}.")
-    for line in (finding(found), conclusion(found)):
-        say(line)
+    print_text(f"{found.a} (A) and {found.b} (B) on {found.board.title}: {_how(found)}.")
+    for line in (stronger_in_words(found), conclusion_in_words(found)):
+        print_text(line)
     print_figures(found, found.tally.test)
     count = len(found.tally.blocks)
-    say(f"{blocks(count)}, {matches(2 * count)}, {seconds:.1f} s; {forfeits(found.tally.forfeits)}.")
+    played, forfeited = matches_in_words(2 * count), forfeits_in_words(found.tally.forfeits)
+    print_text(f"{blocks_in_words(count)}, {played}, {seconds:.1f} s; {forfeited}.")
     for line in _remarks(found):
-        say(line)
-    say(f"Log and comparison.json: {found.folder}{os.sep}")
+        print_text(line)
+    print_text(f"Log and comparison.json: {found.folder}{os.sep}")
     Output().print(f"Its name for other commands: {found.plan.name.partition('/')[2]}", soft_wrap=True)
 
 
@@ -135,12 +146,12 @@ def print_figures(found: Comparison | LoggedComparison, test: Sprt | None) -> No
         Output().print(table)
 
 
-def blocks(count: int) -> str:
+def blocks_in_words(count: int) -> str:
     """Return a number of blocks in words."""
     return f"{count:,} block{'s' * (count != 1)}"
 
 
-def forfeits(counts: Sequence[int]) -> str:
+def forfeits_in_words(counts: Sequence[int]) -> str:
     """Return the forfeits of A and B in words."""
     return f"forfeits: {f'A {counts[0]:,}, B {counts[1]:,}' if any(counts) else 'none'}"
 
@@ -162,7 +173,7 @@ def _how(found: Comparison) -> str:
     return "pairs of matches with seats swapped" + f" and {dice}" * bool(dice)
 
 
-def finding(found: Comparison | LoggedComparison) -> str:
+def stronger_in_words(found: Comparison | LoggedComparison) -> str:
     """Return which bot is stronger, by how much and how sure that is, or what it would take to know."""
     ahead, elo = found.lead, found.elo
     if ahead is None or elo is None:
@@ -178,21 +189,21 @@ def finding(found: Comparison | LoggedComparison) -> str:
             f"{one} is stronger than {other}, by {value} Elo ({interval}; sure at {100 * ahead.confidence:g} %{how})."
         )
     so_far = f"{one} is ahead by {value} Elo ({interval})" if round(elo.score) else f"they are even ({interval} Elo)"
-    if ahead.more_blocks is None or ahead.more_blocks > MOST_MORE:
+    if ahead.more_blocks is None or ahead.more_blocks > MAX_BLOCKS_SHOWN:
         more = "no number of matches within reach would tell, unless they differ by more"
     else:
-        needed = in_short(round(found.matches_per_block * ahead.more_blocks))
+        needed = two_digits(round(found.matches_per_block * ahead.more_blocks))
         more = f"if that is right, about {needed} more matches would tell"
     return f"Not known which is stronger: {so_far}; {more}."
 
 
-def in_short(count: int) -> str:
+def two_digits(count: int) -> str:
     """Return a number to two digits: it is an estimate."""
     digits = max(len(str(count)) - 2, 0)
     return f"{round(count, -digits):,}"
 
 
-def conclusion(found: Comparison) -> str:
+def conclusion_in_words(found: Comparison) -> str:
     """Return the result of the test in words."""
     test, tally = found.tally.test, found.tally
     if test is None:
@@ -223,7 +234,7 @@ REASONS = {
 }
 
 
-def saved(saving: Saving, shared: Sequence[str]) -> list[str]:
+def saving_in_words(saving: Saving, shared: Sequence[str]) -> list[str]:
     """Return how much is saved by what the matches of a block share, if that is known."""
     if math.isnan(saving.factor) or not shared:
         return []
@@ -234,7 +245,7 @@ def saved(saving: Saving, shared: Sequence[str]) -> list[str]:
     ]
 
 
-def repeated(count: int) -> list[str]:
+def repeats_in_words(count: int) -> list[str]:
     """Return how many blocks are not counted, if any."""
     if not count:
         return []
@@ -245,10 +256,10 @@ def repeated(count: int) -> list[str]:
 
 
 def _remarks(found: Comparison) -> list[str]:
-    lines = repeated(found.tally.repeats)
+    lines = repeats_in_words(found.tally.repeats)
     if found.own_dice:
         lines.append(f"{OWN_DICE} --common-dice has them share dice, for bots whose authors are trusted.")
-    lines += saved(found.saving, found.shared)
+    lines += saving_in_words(found.saving, found.shared)
     if found.end == "decided":
         lines.append("The estimate allows for the early stop (median-unbiased).")
     return lines

@@ -9,22 +9,22 @@ import typer
 from arena import api
 from arena.cli.arguments import MatchupOptions, StopOptions
 from arena.cli.comparing import (
-    blocks,
+    blocks_in_words,
     by_interval,
-    finding,
-    forfeits,
+    forfeits_in_words,
     print_comparison,
     print_figures,
-    repeated,
-    saved,
+    repeats_in_words,
+    saving_in_words,
+    stronger_in_words,
     verdict_code,
 )
 from arena.cli.exit_codes import FINE
-from arena.cli.output import OWN_DICE, matches, print_json, say
+from arena.cli.output import OWN_DICE, matches_in_words, print_json, print_text
 from arena.results.comparison import LoggedComparison
 from arena.stats.sprt import Sprt
 
-READ = ("a", "b", "game", "players")
+LOG_OPTIONS = ("a", "b", "game", "players")
 """What of a matchup means something where nothing is played."""
 UNITS = {"logistic": "Elo", "normalized": "normalised Elo"}
 
@@ -44,7 +44,7 @@ def compare(
         return print_comparison(matchup, stop, workers, exit_code, as_json, same_rules, home)
     test = {name: value for name, value in vars(stop).items() if value is not None}
     played = {
-        **{name: value for name, value in vars(matchup).items() if name not in READ},
+        **{name: value for name, value in vars(matchup).items() if name not in LOG_OPTIONS},
         **{name: test.pop(name, None) for name in ("fixed", "max_blocks")},
         "workers": workers,
     }
@@ -62,14 +62,18 @@ def compare(
 
 def _print(found: LoggedComparison) -> None:
     among = f", among {', '.join(found.fillers)}" if found.fillers else ""
-    say(f"{found.a} (A) and {found.b} (B) on {found.board.title}: their matches in {found.name}{among}.")
-    say(finding(found))
+    print_text(f"{found.a} (A) and {found.b} (B) on {found.board.title}: their matches in {found.name}{among}.")
+    print_text(stronger_in_words(found))
     print_figures(found, found.test)
-    known = f"; {forfeits(found.forfeits)}" if found.forfeits else ""
-    say(f"{blocks(found.blocks)}, {matches(found.matches)}{known}.")
-    lines = repeated(found.repeats) + ([OWN_DICE] if found.own_dice else []) + saved(found.saving, found.shared)
+    known = f"; {forfeits_in_words(found.forfeits)}" if found.forfeits else ""
+    print_text(f"{blocks_in_words(found.blocks)}, {matches_in_words(found.matches)}{known}.")
+    lines = (
+        repeats_in_words(found.repeats)
+        + ([OWN_DICE] if found.own_dice else [])
+        + saving_in_words(found.saving, found.shared)
+    )
     for line in (*decision(found), *lines, *found.remarks):
-        say(line)
+        print_text(line)
 
 
 def decision(found: LoggedComparison) -> tuple[str, str]:
@@ -77,7 +81,7 @@ def decision(found: LoggedComparison) -> tuple[str, str]:
     test, unit = found.test, UNITS[found.test.model]
     what = f"A test of {test.elo1:g} {unit} (H1) against {test.elo0:g} (H0)"
     if found.decision is None or found.decided_after is None:
-        said = f"would go on after all {blocks(found.blocks)}"
+        said = f"would go on after all {blocks_in_words(found.blocks)}"
     else:
         said = f"that reads the blocks in the log's order says {found.decision} after {found.decided_after:,} of them"
     ratio = f"LLR of all {found.llr:+z.2f}, bounds {test.lower:.2f} and {test.upper:.2f}"

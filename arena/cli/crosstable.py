@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 from rich.cells import cell_len
 
-from arena.cli.arguments import Boards
-from arena.cli.output import GAP, Output, fitted_table, print_csv, print_json
+from arena.cli.arguments import BoardOptions
+from arena.cli.output import COLUMN_GAP, Output, fitted_table, print_csv, print_json
 from arena.results.columns import CROSSTABLE, as_text, format_of
 from arena.results.crosstable import Crosstable, crosstables, of_bot
 from arena.results.matches import BoardName
@@ -19,17 +19,17 @@ from arena.results.tables import markdown, records
 from arena.stats.cycles import alpha_rank
 from arena.stats.head_to_head import DECIMALS, matrix
 
-LESS_NEEDED = ("predicted", "matches", "lead", "z")
+OPTIONAL_COLUMNS = ("predicted", "matches", "lead", "z")
 """Columns left out in a narrow terminal, the first ones first."""
-MOST_LINES = 10
+MAX_LISTED = 10
 """Cycles and misfits that are listed."""
-CELL = len("+0.000")
-NAME = 24
+CELL_CHARS = len("+0.000")
+MAX_NAME_CHARS = 24
 """Largest width of the bots' names in a matrix."""
 
 
 @dataclass(frozen=True)
-class View:
+class CrosstableView:
     """Part of a board's crosstable that is printed."""
 
     board: Crosstable
@@ -55,7 +55,7 @@ class View:
         return data if self.alpha_rank is None else data | {"alpha_rank": self.alpha_rank.to_dict()}
 
 
-def view_of(whole: Crosstable, bot: str | None, with_matrix: bool, with_alpha_rank: bool) -> View:
+def view_of(whole: Crosstable, bot: str | None, with_matrix: bool, with_alpha_rank: bool) -> CrosstableView:
     """Return what is printed of a crosstable, or of one bot in it."""
 
     def square(name: str) -> pd.DataFrame:
@@ -68,10 +68,10 @@ def view_of(whole: Crosstable, bot: str | None, with_matrix: bool, with_alpha_ra
         matrices = difference, matches.astype("Int64")
     if with_alpha_rank:
         shares = alpha_rank(square("lead")).round(DECIMALS).sort_values(ascending=False, kind="stable")
-    return View(whole if bot is None else of_bot(whole, bot), matrices, shares)
+    return CrosstableView(whole if bot is None else of_bot(whole, bot), matrices, shares)
 
 
-def print_crosstable(boards: Boards, bot: str | None, matrix: bool, alpha_rank: bool) -> None:
+def print_crosstable(boards: BoardOptions, bot: str | None, matrix: bool, alpha_rank: bool) -> None:
     """Run `arena crosstable`."""
     found = crosstables(boards.target, boards.game, boards.players, boards.home)
     views = {at: view_of(board, bot, matrix, alpha_rank) for at, board in found.items()}
@@ -84,7 +84,7 @@ def print_crosstable(boards: Boards, bot: str | None, matrix: bool, alpha_rank: 
             (print_markdown if boards.format == "md" else print_view)(at, view)
 
 
-def print_markdown(at: BoardName, view: View) -> None:
+def print_markdown(at: BoardName, view: CrosstableView) -> None:
     """Print a view as Markdown."""
     frames = [view.board.pairs]
     if view.matrices:
@@ -99,7 +99,7 @@ def print_markdown(at: BoardName, view: View) -> None:
     print()
 
 
-def print_view(at: BoardName, view: View) -> None:
+def print_view(at: BoardName, view: CrosstableView) -> None:
     """Print a view for a terminal."""
     out, board = Output(), view.board
     out.print(f"{at[0]}, {at[1]} players", style="bold")
@@ -107,7 +107,7 @@ def print_view(at: BoardName, view: View) -> None:
         out.print("no complete block yet\n")
         return
     if view.matrices is None:
-        out.print(fitted_table(CROSSTABLE.cells(board.pairs), ["bot", "opponent"], LESS_NEEDED, out.width))
+        out.print(fitted_table(CROSSTABLE.cells(board.pairs), ["bot", "opponent"], OPTIONAL_COLUMNS, out.width))
     else:
         for columns in matrix_columns(view.matrices[0], board.bots, out.width):
             out.print(fitted_table(columns, ["bot"], [], out.width))
@@ -126,8 +126,8 @@ def print_view(at: BoardName, view: View) -> None:
 def matrix_columns(difference: pd.DataFrame, bots: list[str], width: int) -> Iterator[dict[str, list[str]]]:
     """Yield the cells of a matrix, opponents by number, in as many parts as the width requires."""
     names = [f"{bots.index(bot) + 1} {bot}" for bot in difference.index]
-    room = width - min(max(map(cell_len, names)), NAME)
-    step = max(room // (CELL + GAP), 1)
+    room = width - min(max(map(cell_len, names)), MAX_NAME_CHARS)
+    step = max(room // (CELL_CHARS + COLUMN_GAP), 1)
     cells = signed(difference)
     for start in range(0, len(bots), step):
         stop = min(start + step, len(bots))
@@ -165,5 +165,5 @@ def findings(board: Crosstable) -> Iterator[str]:
 
 def shortened(lines: list[str], what: str) -> list[str]:
     """Return the first lines and the number of the others."""
-    more = len(lines) - MOST_LINES
-    return lines if more <= 0 else [*lines[:MOST_LINES], f"and {more:,} more {what}"]
+    more = len(lines) - MAX_LISTED
+    return lines if more <= 0 else [*lines[:MAX_LISTED], f"and {more:,} more {what}"]

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from arena import api
-from arena.cli.output import say
+from arena.cli.output import print_text
 from arena.plan.config import DatasetFormat
-from arena.results.dataset import Options
+from arena.results.dataset import DatasetOptions
 
 
 def print_dataset(
@@ -23,7 +23,9 @@ def print_dataset(
     home: Path | None,
 ) -> None:
     """Run `arena dataset`."""
-    print_manifest(api.dataset(target, out, Options(format, game, players, tuple(bots or ()), shard_size), home), out)
+    print_manifest(
+        api.dataset(target, out, DatasetOptions(format, game, players, tuple(bots or ()), shard_size), home), out
+    )
 
 
 def print_manifest(manifest: Mapping[str, Any], out: Path) -> None:
@@ -38,5 +40,5 @@ def print_manifest(manifest: Mapping[str, Any], out: Path) -> None:
         }
         for key, what in kinds.items():
             told += f", {board[key]:,} {what}" if board[key] else ""
-        say(told)
-    say(f"Dataset: {out}")
+        print_text(told)
+    print_text(f"Dataset: {out}")

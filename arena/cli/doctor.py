@@ -27,17 +27,17 @@ from arena.isolation import LEVELS, launcher
 if TYPE_CHECKING:
     from packaging.requirements import Requirement
 
-ROOM = 2**30
+MIN_FREE_BYTES = 2**30
 """Bytes that the arena's home should have free."""
-FILES = 256
+MIN_OPEN_FILES = 256
 """Open files that a process should be allowed: each bot's process takes four."""
-NAME_WIDTH = 17
-WIDEST = 100
+NAME_COLUMNS = 17
+MAX_COLUMNS = 100
 
 
 def findings(home: str | Path | None = None, address: str | None = None) -> Iterator[Finding]:
     """Yield all findings in the order of the report; with an address also those of that Ray cluster."""
-    from arena.cli import surroundings
+    from arena.cli import system_checks
 
     yield Finding(OK, "Python", f"{platform.python_version()} on {platform.platform()}")
     yield packages()
@@ -49,13 +49,13 @@ def findings(home: str | Path | None = None, address: str | None = None) -> Iter
     yield tool("Node", "node", "nodejs", "bots written in JavaScript need it")
     yield cache()
     yield home_of(home)
-    yield from surroundings.compiled()
-    yield from surroundings.disks(home)
+    yield from system_checks.compiled()
+    yield from system_checks.disks(home)
     yield open_files()
-    yield surroundings.ray()
-    yield surroundings.clock()
+    yield system_checks.ray()
+    yield system_checks.clock()
     if address is not None:
-        yield from surroundings.cluster(address)
+        yield from system_checks.cluster(address)
 
 
 def packages(name: str = "pyramid-arena") -> Finding:
@@ -144,7 +144,7 @@ def home_of(home: str | Path | None) -> Finding:
         return Finding(MISSING, "home", f"{there} is no folder that you may write to; choose one: --home or ARENA_HOME")
     free = shutil.disk_usage(there).free
     where = f"{folder}: {'' if folder == there else 'will be made, '}writable, {size(free)} free"
-    if free < ROOM:
+    if free < MIN_FREE_BYTES:
         return Finding(WARNING, "home", f"{where}; a million matches take about 300 MB, submitted bots more")
     return Finding(OK, "home", where)
 
@@ -152,8 +152,12 @@ def home_of(home: str | Path | None) -> Finding:
 def open_files() -> Finding:
     """Check how many files a process may open."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft != resource.RLIM_INFINITY and soft < FILES:
-        return Finding(WARNING, "open files", f"{soft:,} for a process; the arena may need {FILES}: ulimit -n {FILES}")
+    if soft != resource.RLIM_INFINITY and soft < MIN_OPEN_FILES:
+        return Finding(
+            WARNING,
+            "open files",
+            f"{soft:,} for a process; the arena may need {MIN_OPEN_FILES}: ulimit -n {MIN_OPEN_FILES}",
+        )
     texts = ["no limit" if limit == resource.RLIM_INFINITY else f"{limit:,}" for limit in (soft, hard)]
     return Finding(OK, "open files", f"{texts[0]} for a process, {texts[1]} at most")
 
@@ -165,7 +169,7 @@ def print_findings(
     show: Callable[[str], object] = print,
 ) -> int:
     """Run `arena doctor` and return the exit code."""
-    width = min(WIDEST, shutil.get_terminal_size((WIDEST, 24)).columns)
+    width = min(MAX_COLUMNS, shutil.get_terminal_size((MAX_COLUMNS, 24)).columns)
     reported = []
     for finding in findings(home, address):
         reported.append(finding)
@@ -185,7 +189,7 @@ def print_findings(
 
 def line_of(finding: Finding, width: int) -> str:
     """Return a finding as text, wrapped and indented."""
-    start = f"{finding.status:9}{finding.what:{NAME_WIDTH}}"
+    start = f"{finding.status:9}{finding.what:{NAME_COLUMNS}}"
     return textwrap.fill(
         finding.text,
         max(width, 2 * len(start)),

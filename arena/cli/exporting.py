@@ -7,7 +7,7 @@ from pathlib import Path
 
 from arena import api
 from arena.cli.logs import print_exports
-from arena.cli.output import matches, say
+from arena.cli.output import matches_in_words, print_text
 from arena.plan.files import PLAN_CHANGED
 from engine.errors import one_line
 
@@ -36,9 +36,9 @@ def print_import(files: Sequence[Path], name: str, plan: Path | None, home: Path
 
     done = import_records(files, name, plan, home)
     known = f"; {done.skipped:,} were there already" if done.skipped else ""
-    say(f"{done.added:,} matches imported into {done.log}{known}")
+    print_text(f"{done.added:,} matches imported into {done.log}{known}")
     if done.plan_changed:
-        say(PLAN_CHANGED)
+        print_text(PLAN_CHANGED)
     if done.added or done.plan_changed:
         print_exports(done.log)
 
@@ -53,13 +53,15 @@ def print_import_results(
     done = import_results(file, name, game, columns_of(_listed(columns)), home)
     plan, foreign = done.built.plan, done.built.plan.foreign
     assert foreign is not None
-    say(
-        f"{matches(done.built.matches)} of {len(plan.bots):,} bots from {foreign.rows:,} rows imported into "
+    print_text(
+        f"{matches_in_words(done.built.matches)} of {len(plan.bots):,} bots from {foreign.rows:,} rows imported into "
         f"{one_line(str(done.log))}, as {foreign.status}"
     )
     used = ", ".join(
         what if what == column else f"{what} = {one_line(column)}" for what, column in foreign.columns.items()
     )
-    say(f"columns: {used}" + (f"; not used: {', '.join(done.built.ignored)}" if done.built.ignored else ""))
+    print_text(f"columns: {used}" + (f"; not used: {', '.join(done.built.ignored)}" if done.built.ignored else ""))
     if "block" not in foreign.columns:
-        say("Without a column of blocks each match is one: intervals take the matches for independent of each other.")
+        print_text(
+            "Without a column of blocks each match is one: intervals take the matches for independent of each other."
+        )

@@ -20,7 +20,7 @@ WRITE_SECONDS = 0.1
 SHOW_CURSOR = "\033[?25h\n"
 
 
-def to_go_on(saved: str, line: str) -> str:
+def how_to_resume(saved: str, line: str) -> str:
     """Return in words what is saved and the command that goes on, given the one that was interrupted."""
     return f"Interrupted: {saved} saved. To go on:\n  {to_resume(line)}"
 

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from arena import api
-from arena.cli.output import Output, matches, say
+from arena.cli.output import Output, matches_in_words, print_text
 from arena.core.names import COMPARISONS
 from arena.core.paths import home_folder
 from arena.plan.files import PLAN_CHANGED
-from arena.results.exported import WHAT, exported
-from arena.transfer.merging import Merged, merge
+from arena.results.exported import EXPORTS, exported
+from arena.transfer.merging import MergeResult, merge
 from engine.errors import one_line
 
 
@@ -20,15 +20,15 @@ def print_merge(targets: Sequence[str], into: str, plan_of: str | None, home: Pa
     """Run `arena merge`."""
     done = merge(targets, into, home, plan_of)
     for line in merged_in_words(done, home):
-        say(line)
+        print_text(line)
     if done.added or done.plan_changed:
         print_exports(done.log)
 
 
-def merged_in_words(done: Merged, home: Path | None = None) -> list[str]:
+def merged_in_words(done: MergeResult, home: Path | None = None) -> list[str]:
     """Return what a merge did, and what is left to do, line by line."""
     known = f"; {done.known:,} were in more than one log" if done.known else ""
-    lines = [f"{matches(done.added)} merged into {done.log}{known}."]
+    lines = [f"{matches_in_words(done.added)} merged into {done.log}{known}."]
     if done.plans > 1:
         lines.append(
             f"The logs have {done.plans} plans, of which one counts; to have all count, `arena run` a configuration "
@@ -52,7 +52,7 @@ def print_exports(log: Path) -> None:
     found = exported(log.parent)
     names = [name for names in found.values() for name in names]
     if names:
-        say(f"Out of date beside it: {', '.join(names)}. To renew them:")
-        what = [kind for kind in WHAT if kind in found]
+        print_text(f"Out of date beside it: {', '.join(names)}. To renew them:")
+        what = [kind for kind in EXPORTS if kind in found]
         options = ["--what", ",".join(what)] if what not in ([], ["leaderboards"]) else []
         Output().print(f"  {shlex.join(['arena', 'export', str(log), *options])}", soft_wrap=True)

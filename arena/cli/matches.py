@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 import engine
 from arena import api
-from arena.cli.output import print_detail, print_json, say, tell, wrong_estimates
+from arena.cli.output import print_detail, print_json, print_text, print_to_stderr, wrong_estimates_in_words
 from arena.cli.rules import print_notation
 from arena.cli.warming import compiling_shown
 from arena.core.errors import ArenaError, ConfigError, RecordError
@@ -50,15 +50,15 @@ def print_match(
         with compiling_shown() as show_compiling:
             stored = api.play_match(game, bots, seed, opening, isolation, home, show_compiling)
     except GameError as error:
-        tell(error.fault.trace.rstrip())
+        print_to_stderr(error.fault.trace.rstrip())
         raise
     if as_json:
         print_json(_match_data(stored))
-        _write_page(stored, html, open, home, tell)
+        _write_page(stored, html, open, home, print_to_stderr)
         return
-    say(f"{stored.game}, {stored.players} players, seed {stored.seed}, opening of {stored.opening} random plies")
+    print_text(f"{stored.game}, {stored.players} players, seed {stored.seed}, opening of {stored.opening} random plies")
     if seed is None and stored.secret:
-        say(f"The seed was drawn at random; --seed {stored.seed} plays the match again.")
+        print_text(f"The seed was drawn at random; --seed {stored.seed} plays the match again.")
     _print_plies(stored, api.retold(stored, audit=False, drawn=show), show)
     _write_page(stored, html, open, home)
 
@@ -88,7 +88,7 @@ def print_replay(
     fault = api.find_game_fault(target, match_id, home)
     if fault is not None:
         _print_fault(fault, show)
-    stored, _ = api.find_match(target, match_id, home, lambda line: tell(f"warning: {line}"))
+    stored, _ = api.find_match(target, match_id, home, lambda line: print_to_stderr(f"warning: {line}"))
     game_of(stored)  # where there is nothing to replay, nothing is printed
     _print_stored(stored, audit, show)
     _write_page(stored, html, open, home)
@@ -123,20 +123,20 @@ def _write_page(
 
 def _print_fault(fault: GameFault, show: bool) -> NoReturn:
     """Replay a match up to the failure of its game; raise `GameError` with how it fails now."""
-    say(f"{fault.match}\n{fault.game}, {fault.players} players: not finished, for the game failed")
+    print_text(f"{fault.match}\n{fault.game}, {fault.players} players: not finished, for the game failed")
     for seat, bot in enumerate(fault.bots):
-        say(f"  seat {seat}: {bot}")
+        print_text(f"  seat {seat}: {bot}")
     with Alarm() as alarm:
         alarm.arm(GAME_SECONDS)
         now = again(fault)
     for number, word in enumerate(fault.moves[-LAST_PLIES:], max(1, len(fault.moves) - LAST_PLIES + 1)):
-        say(f"{number:4} {word}")
+        print_text(f"{number:4} {word}")
     if show and now.position:
         print(f"\n{now.position}\n")
     if now.what:
-        tell(now.trace.rstrip())
+        print_to_stderr(now.trace.rstrip())
         raise GameError(now)
-    tell(fault.trace.rstrip())
+    print_to_stderr(fault.trace.rstrip())
     raise ArenaError(f"the game {fault.game} no longer fails in this match; it failed before: {fault.what}")
 
 
@@ -156,13 +156,13 @@ def _replay_file(path: Path, chosen: str | None, audit: bool, show: bool) -> Sto
     if count == 1:
         _print_stored(first, audit, show)
         return first
-    say(f"{count:,} matches replayed, all as recorded" + (" and as the keys say." * audit or "."))
+    print_text(f"{count:,} matches replayed, all as recorded" + (" and as the keys say." * audit or "."))
     return None
 
 
 def _print_stored(stored: StoredMatch, audit: bool, show: bool) -> None:
     name = id_of(stored.identity, stored.lineup)
-    say(
+    print_text(
         f"{name}\n{stored.game}, {stored.players} players, round {stored.round}, "
         f"opening of {stored.opening} random plies"
     )
@@ -170,12 +170,12 @@ def _print_stored(stored: StoredMatch, audit: bool, show: bool) -> None:
     _print_plies(stored, plies, show)
     if audit:
         drawn = check_draws(plies)
-        say(
+        print_text(
             f"Audit: {drawn} draws recomputed from the keys, all as recorded; "
             f"{len(plies) - drawn} moves by bots or forced."
         )
         if stored.secret:
-            say(f"The secret key fits its hash {stored.secret.hash}.")
+            print_text(f"The secret key fits its hash {stored.secret.hash}.")
 
 
 def _expected(ply: Told) -> str:
@@ -187,7 +187,7 @@ def _expected(ply: Told) -> str:
 
 def _print_plies(stored: StoredMatch, plies: Sequence[Told], show: bool) -> None:
     for seat, bot in enumerate(stored.names):
-        say(f"  seat {seat}: {one_line(bot)}")
+        print_text(f"  seat {seat}: {one_line(bot)}")
     notes = dict(stored.notes)
     if show:
         print_notation(stored.game)
@@ -195,26 +195,26 @@ def _print_plies(stored: StoredMatch, plies: Sequence[Told], show: bool) -> None
         who = "dice" if ply.seat == engine.CHANCE else f"seat {ply.seat}"
         mark = "" if ply.by in ("bot", "dice") else f" ({ply.by})"
         note = f"  — {without_controls(notes[ply.number])}" if ply.number in notes else ""
-        say(f"{ply.number + 1:4} {who}: {ply.text}{mark}{note}{_expected(ply)}")
+        print_text(f"{ply.number + 1:4} {who}: {ply.text}{mark}{note}{_expected(ply)}")
         if show:
             print(f"\n{ply.drawing}\n")
     for seat, (cause, at) in stored.forfeits.items():
         detail = stored.details.get(seat, "").strip()
         when = "before play" if at < 0 else f"at ply {at + 1}"
         short = "\n" not in detail
-        say(f"seat {seat} forfeited {when}: {cause}{f' ({detail})' if detail and short else ''}")
+        print_text(f"seat {seat} forfeited {when}: {cause}{f' ({detail})' if detail and short else ''}")
         if not short:
             print_detail(detail)
     for seat in stored.printed.keys() - stored.forfeits.keys():  # what is said of a forfeit has it
-        say(f"seat {seat} ({one_line(stored.names[seat])}) printed, at the end:")
+        print_text(f"seat {seat} ({one_line(stored.names[seat])}) printed, at the end:")
         print_detail(stored.printed[seat])
     for seat, count in sorted(stored.dropped.items()):
-        say(f"seat {seat} ({one_line(stored.names[seat])}) gave {wrong_estimates(count)}")
+        print_text(f"seat {seat} ({one_line(stored.names[seat])}) gave {wrong_estimates_in_words(count)}")
     places = ", ".join(
         f"seat {seat} ({one_line(bot)}) place {rank + 1}"
         for seat, (bot, rank) in enumerate(zip(stored.names, stored.ranks, strict=True))
     )
-    say(f"Ended: {one_line(stored.ended)}. {places}.")
+    print_text(f"Ended: {one_line(stored.ended)}. {places}.")
     if stored.scores and stored.scores[0] is not None:
         own = game_of(stored).type.own_utilities
-        say(f"{'Utilities' if own else 'Scores'}: {', '.join(map(str, stored.scores))}")
+        print_text(f"{'Utilities' if own else 'Scores'}: {', '.join(map(str, stored.scores))}")

@@ -18,7 +18,7 @@ import typer
 
 import engine
 from arena.cli.arguments import TournamentOptions
-from arena.cli.output import say, tell
+from arena.cli.output import print_text, print_to_stderr
 from arena.core.errors import ArenaError, ConfigError
 from arena.core.files import write_file
 from arena.core.models import read_toml
@@ -27,14 +27,14 @@ from arena.plan.config import config_from
 from arena.registry.discovery import find_bot
 from arena.schedule.kinds import kinds
 
-FILE = "config.toml"
+CONFIG_NAME = "config.toml"
 """Name of the configuration beside the results of a run that had none."""
-MATCHES = 200
+MATCHES_PER_BOT = 200
 """About how many matches each bot plays on a board unless the number of blocks is given."""
-MOST_ANSWERS = 3
+MAX_ATTEMPTS = 3
 """Answers to one question that may not do."""
 DEFAULT_BOTS = "random,greedy,uct"
-COMMENTS = {
+KEY_COMMENTS = {
     "name": ("", "folder of its log and leaderboards below the arena's home"),
     "seed": (0, "all chance in the tournament comes from this number"),
     "blocks": (10, "rounds: every table (set of bots) plays one block in each"),
@@ -53,12 +53,12 @@ def check_complete(options: TournamentOptions, remedy: str) -> None:
 
 def config_data(options: TournamentOptions, home: Path | None, folder: Path | None = None) -> dict[str, Any]:
     """Return the configuration that options describe, with bots' paths relative to a folder, else as they are."""
-    data = {key: getattr(options, key) for key in COMMENTS if getattr(options, key, None) is not None}
-    games = [engine.game_type(spec) for spec in joined(options.game, GAMES)]
-    bots = [_checked(spec, home, folder) for spec in joined(options.bots, BOTS)]
+    data = {key: getattr(options, key) for key in KEY_COMMENTS if getattr(options, key, None) is not None}
+    games = [engine.game_type(spec) for spec in joined(options.game, GAME_SEPARATOR)]
+    bots = [_checked(spec, home, folder) for spec in joined(options.bots, BOT_SEPARATOR)]
     wanted = None if options.players is None else _numbers(options.players)
     boards: list[dict[str, Any]] = []
-    for spec, kind in zip(joined(options.game, GAMES), games, strict=True):
+    for spec, kind in zip(joined(options.game, GAME_SEPARATOR), games, strict=True):
         allowed = range(kind.min_players, kind.max_players + 1)
         most = max(kind.min_players, min(kind.max_players, len(bots)))
         players = range(kind.min_players, most + 1) if wanted is None else wanted
@@ -76,14 +76,14 @@ def config_data(options: TournamentOptions, home: Path | None, folder: Path | No
 
 
 def usual_blocks(bots: int, players: Sequence[int]) -> int:
-    """Return a number of blocks in which each bot plays about `MATCHES` matches on the board with the fewest."""
+    """Return a number of blocks with about `MATCHES_PER_BOT` matches of each bot on the board with the fewest."""
     fewest = max(1, min(number * comb(max(bots - 1, 0), number - 1) for number in players))
-    return max(10, -(-MATCHES // (10 * fewest)) * 10)
+    return max(10, -(-MATCHES_PER_BOT // (10 * fewest)) * 10)
 
 
-GAMES = re.compile(r",(?![^(]*\))")
+GAME_SEPARATOR = re.compile(r",(?![^(]*\))")
 """A comma between games, not between the options of one."""
-BOTS = re.compile(r",(?!\s*\w+=)")
+BOT_SEPARATOR = re.compile(r",(?!\s*\w+=)")
 """A comma between bots, not between the parameters of one."""
 
 
@@ -116,8 +116,8 @@ def _checked(spec: str, home: Path | None, folder: Path | None) -> str:
 
 
 def _comments() -> Iterator[tuple[str, tuple[Any, str]]]:
-    """Yield `COMMENTS`, with the keys of all kinds of schedules behind them."""
-    for key, (usual, comment) in COMMENTS.items():
+    """Yield `KEY_COMMENTS`, with the keys of all kinds of schedules behind them."""
+    for key, (usual, comment) in KEY_COMMENTS.items():
         if key != "schedule":
             yield key, (usual, comment)
             continue
@@ -163,7 +163,7 @@ def named_config(options: TournamentOptions, home: Path | None) -> tuple[dict[st
     for number in itertools.count(1):
         name = first["name"] if number == 1 else f"{first['name'][:58]}-{number}"
         folder = home_folder(home) / name
-        path = folder / FILE
+        path = folder / CONFIG_NAME
         data = config_data(replace(options, name=name), home, folder)
         there = read_toml(path) if path.exists() else None
         if there != data and (there is not None or folder.exists()):
@@ -182,10 +182,10 @@ def print_init(file: Path, tournament: TournamentOptions, force: bool, home: Pat
     check_complete(asked, "without a terminal nobody can be asked")
     text = config_text(config_data(asked, home, file.parent), file)
     write_file(file, [text.encode()])
-    say(f"{file} is written.")
+    print_text(f"{file} is written.")
     if home is None and nearest_home_file() is None and not os.environ.get("ARENA_HOME"):
         path = write_file(file.parent / HOME_FILE, [HOME_TEXT.encode()])
-        say(f"{path} is written: results of all folders below it go to {HOME}/ beside it.")
+        print_text(f"{path} is written: results of all folders below it go to {HOME}/ beside it.")
     print(f"Next:\n  arena run {shlex.quote(str(file))}")
 
 
@@ -221,8 +221,8 @@ def asked_for(options: TournamentOptions, home: Path | None) -> TournamentOption
                 planned()
             except (ArenaError, engine.EngineError) as error:
                 refused += 1
-                if refused == MOST_ANSWERS:  # what is wrong may be an option that was given, and is not asked for
+                if refused == MAX_ATTEMPTS:  # what is wrong may be an option that was given, and is not asked for
                     raise
-                tell(str(error).removeprefix("options: "))
+                print_to_stderr(str(error).removeprefix("options: "))
                 options = before
     return options

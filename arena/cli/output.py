@@ -18,24 +18,24 @@ from rich.padding import Padding
 from rich.table import Column, Table
 
 from arena.cli.exit_codes import INTERRUPTED
-from arena.cli.interrupts import to_go_on
+from arena.cli.interrupts import how_to_resume
 from arena.core.command import COMMAND
 from arena.core.paths import ROOT
 
 if TYPE_CHECKING:
     import pandas as pd
 
-GAP = 3
+COLUMN_GAP = 3
 """Spaces between columns."""
 OWN_DICE = (
     "The saving by common dice is not estimable: each match draws its own dice where a sandboxed or submitted bot sits."
 )
 SAVED = "all matches written before are saved"
-MOST_DETAIL = 12
+MAX_DETAIL_LINES = 12
 """Lines of a traceback or of standard error shown for a fault."""
-OUR_FRAME = re.compile(rf'^  File "{re.escape(str(ROOT / "arena"))}/.*\n(?:    .*\n)+', re.MULTILINE)
+ARENA_FRAME = re.compile(rf'^  File "{re.escape(str(ROOT / "arena"))}/.*\n(?:    .*\n)+', re.MULTILINE)
 """Frame of a traceback that is not in the bot's code."""
-BUNDLED = re.compile(r'(?<=^  File ").*/bundles/[0-9a-f]{32}/', re.MULTILINE)
+BUNDLE_FOLDER = re.compile(r'(?<=^  File ").*/bundles/[0-9a-f]{32}/', re.MULTILINE)
 """Folder of a bot's files while it plays."""
 
 
@@ -50,7 +50,7 @@ class Output(Console):
         raise BrokenPipeError
 
 
-def say(text: str) -> None:
+def print_text(text: str) -> None:
     """Print prose, wrapped to the width of the output; a word that is longer, such as a path, has a line of its own."""
     out = Output()
     for line in text.split("\n"):
@@ -60,15 +60,15 @@ def say(text: str) -> None:
             print(textwrap.fill(line, out.width, break_long_words=False, break_on_hyphens=False))
 
 
-def tell(line: str) -> None:
+def print_to_stderr(line: str) -> None:
     """Print a line on standard error; a closed stream is no error."""
     with contextlib.suppress(OSError):
         print(line, file=sys.stderr, flush=True)
 
 
-def interrupted(saved: str) -> int:
+def print_interrupted(saved: str) -> int:
     """Tell what is saved and how to go on; return the exit code."""
-    tell(to_go_on(saved, COMMAND.get().line))
+    print_to_stderr(how_to_resume(saved, COMMAND.get().line))
     return INTERRUPTED
 
 
@@ -77,7 +77,7 @@ def can_draw(stream: TextIO) -> bool:
     return stream.isatty() and not Console(file=stream).is_dumb_terminal
 
 
-def wrong_estimates(count: int) -> str:
+def wrong_estimates_in_words(count: int) -> str:
     """Return in words how many evaluations, lines and visit counts were not kept, and what they have to be."""
     given = "1 evaluation, line or visit count that is"
     if count > 1:
@@ -88,7 +88,7 @@ def wrong_estimates(count: int) -> str:
     )
 
 
-def matches(count: int) -> str:
+def matches_in_words(count: int) -> str:
     """Return a number of matches in words."""
     return "1 match" if count == 1 else f"{count:,} matches"
 
@@ -108,13 +108,13 @@ def fitted_table(columns: dict[str, list[str]], texts: Sequence[str], less_neede
     """
     columns = dict(columns)
     for name in less_needed:
-        if sum(max(map(cell_len, (name, *cells))) + GAP for name, cells in columns.items()) - GAP > width:
+        if sum(max(map(cell_len, (name, *cells))) + COLUMN_GAP for name, cells in columns.items()) - COLUMN_GAP > width:
             columns.pop(name, None)
     table = Table(
         *(Column(name, justify="left" if name in texts else "right", overflow="fold") for name in columns),
         box=box.SIMPLE_HEAD,
         show_edge=False,
-        padding=(0, GAP - 1, 0, 0),  # and one for the box
+        padding=(0, COLUMN_GAP - 1, 0, 0),  # and one for the box
         pad_edge=False,
     )
     for column in table.columns:
@@ -143,7 +143,7 @@ def print_boards(
     show: Callable[[tuple[str, int], pd.DataFrame], None],
 ) -> None:
     """Print the tables of boards in a format; `show` prints one in a terminal."""
-    from arena.results.report import titled
+    from arena.results.leaderboard_files import board_title
     from arena.results.tables import markdown, records
 
     if format == "json":
@@ -154,7 +154,9 @@ def print_boards(
     else:
         for at, frame in frames.items():
             if format == "md":
-                print(f"## {titled(f'{at[0]}, {at[1]} players', frame.attrs.get('dice', ''))}\n\n{markdown(frame)}")
+                print(
+                    f"## {board_title(f'{at[0]}, {at[1]} players', frame.attrs.get('dice', ''))}\n\n{markdown(frame)}"
+                )
             else:
                 show(at, frame)
 
@@ -169,7 +171,7 @@ def print_detail(text: str) -> None:
     """Print the end of a bot's error output, indented; of a traceback only the bot's part."""
     from arena.core.text import without_controls
 
-    if BUNDLED.search(text):
-        text = BUNDLED.sub("", OUR_FRAME.sub("", text))
-    end = "\n".join(text.splitlines()[-MOST_DETAIL:]).strip("\n")
+    if BUNDLE_FOLDER.search(text):
+        text = BUNDLE_FOLDER.sub("", ARENA_FRAME.sub("", text))
+    end = "\n".join(text.splitlines()[-MAX_DETAIL_LINES:]).strip("\n")
     Output().print(Padding(without_controls(end), (0, 0, 0, 4), expand=False))

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from arena.cli.arguments import SessionOptions
-from arena.cli.output import tell
+from arena.cli.output import print_to_stderr
 from arena.core.errors import ArenaError, ConfigError
 from arena.core.paths import home_path
 from arena.sessions import saving
@@ -22,15 +22,15 @@ from arena.sessions.setup import PERSON, PersonClock, SessionSetup, is_person
 from arena.sessions.view import Phase, SessionView
 from engine import CHANCE, EngineError, game_type
 
-WIDTH = 80
-HELP = """A move in the game's notation, or:
+SCREEN_COLUMNS = 80
+COMMANDS_HELP = """A move in the game's notation, or:
   ?         list the legal moves
   hint [N]  show what a search of N simulations (default 10,000) finds best
   back      take the last move back
   board     draw the board again
   resign    give up
   quit      leave the match"""
-BESIDE_PERSONS = "greedy"
+DEFAULT_OPPONENT = "greedy"
 """Who plays against a person when nobody is named."""
 
 
@@ -60,7 +60,7 @@ def seats_of(game: str, against: list[str], players: int | None, seat: int, name
         raise ConfigError(f"--seat {seat}: must be 0 to {count - 1}")
     if len(against) > count - 1:
         raise ConfigError(f"--against: {len(against)} bots for the {count - 1} seats beside yours")
-    bots = against or [BESIDE_PERSONS]
+    bots = against or [DEFAULT_OPPONENT]
     bots += [bots[-1]] * (count - 1 - len(bots))
     person = f"{PERSON}:{name}" if name else PERSON
     return (*bots[:seat], person, *bots[seat:])
@@ -80,7 +80,7 @@ def serve_session(setup: SessionSetup | None, port: int, open: bool, home: Path 
     def ready(address: str) -> None:
         print(f"{address}{page} (Ctrl-C ends it)", flush=True)
         if open and not webbrowser.open(f"{address}{page}"):
-            tell(f"no browser was found; open {address}{page}")
+            print_to_stderr(f"no browser was found; open {address}{page}")
 
     try:
         serve(home, "127.0.0.1", port, ready, registry)
@@ -93,7 +93,7 @@ def play_in_terminal(setup: SessionSetup, home: Path | None) -> int:
     session = PlaySession(setup, home_path(home).absolute())
     analyses = AnalysisPool(1, home)
     try:
-        return _converse(session, analyses)
+        return _play_loop(session, analyses)
     except (KeyboardInterrupt, EOFError):
         print("\nThe match is closed; this match is not kept.")
         return 130
@@ -102,11 +102,11 @@ def play_in_terminal(setup: SessionSetup, home: Path | None) -> int:
         analyses.close()
 
 
-def _converse(session: PlaySession, analyses: AnalysisPool) -> int:
+def _play_loop(session: PlaySession, analyses: AnalysisPool) -> int:
     print(f"{session.game.spec}, {session.game.players} players. Type ? for the legal moves, help for everything else.")
     told, version = 0, -1
     while True:
-        view = _next(session, version)
+        view = _wait_for_view(session, version)
         version = view.version
         if len(view.plies) < told:
             print(f"Back to ply {len(view.plies)}.")
@@ -123,14 +123,14 @@ def _converse(session: PlaySession, analyses: AnalysisPool) -> int:
             _ask(session, view, analyses)
 
 
-def _next(session: PlaySession, version: int) -> SessionView:
+def _wait_for_view(session: PlaySession, version: int) -> SessionView:
     """Return the next view in which there is something to see; the wait is short, so that Ctrl-C is heard."""
     line = ""
     while True:
         view = session.view()
         if view.version > version and view.line != line and view.line and view.phase != Phase.FAILED:
             line = view.line
-            tell(line)
+            print_to_stderr(line)
         if view.version > version and view.phase in (Phase.WAITING, Phase.OVER, Phase.FAILED):
             return view
         session.wait(view.version, 0.2)
@@ -173,7 +173,7 @@ def _ask(session: PlaySession, view: SessionView, analyses: AnalysisPool) -> Non
                 case "?":
                     print(_columns([view.state.action_to_string(action) for action in view.state.legal_actions()]))
                 case "help":
-                    print(HELP)
+                    print(COMMANDS_HELP)
                 case "board":
                     print(_fitted(str(view.state)))
                 case "hint":
@@ -187,7 +187,7 @@ def _ask(session: PlaySession, view: SessionView, analyses: AnalysisPool) -> Non
                 case _:
                     return session.choose_text(words)
         except RefusedError as error:
-            print(textwrap.fill(str(error), WIDTH))
+            print(textwrap.fill(str(error), SCREEN_COLUMNS))
 
 
 def _hint(session: PlaySession, view: SessionView, analyses: AnalysisPool, words: str) -> None:
@@ -206,7 +206,7 @@ def _hint(session: PlaySession, view: SessionView, analyses: AnalysisPool, words
         value = "" if best.value is None else f"{best.value:+.3f}"
         print(
             f"  {best.text:8} {best.visits:9,} visits {value}{' proven' if best.proven else ''}  {' '.join(best.line)}"[
-                :WIDTH
+                :SCREEN_COLUMNS
             ]
         )
 
@@ -214,7 +214,7 @@ def _hint(session: PlaySession, view: SessionView, analyses: AnalysisPool, words
 def _columns(words: Sequence[str]) -> str:
     """Return words in columns that fit."""
     width = max(map(len, words)) + 2
-    each = max(1, WIDTH // width)
+    each = max(1, SCREEN_COLUMNS // width)
     lines = ["".join(word.ljust(width) for word in words[at : at + each]) for at in range(0, len(words), each)]
     return "\n".join(line.rstrip() for line in lines)
 
@@ -223,4 +223,6 @@ def _fitted(text: str) -> str:
     """Return a drawing in text; lines that are too long are cut where the terminal would break them."""
     if not sys.stdout.isatty():
         return text
-    return "\n".join(line[i : i + WIDTH] for line in text.splitlines() for i in range(0, max(1, len(line)), WIDTH))
+    return "\n".join(
+        line[i : i + SCREEN_COLUMNS] for line in text.splitlines() for i in range(0, max(1, len(line)), SCREEN_COLUMNS)
+    )

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from arena.cli.arguments import Boards
-from arena.cli.output import OWN_DICE, Output, matches, print_json, say
+from arena.cli.arguments import BoardOptions
+from arena.cli.output import OWN_DICE, Output, matches_in_words, print_json, print_text
 from arena.results.power import Power, PowerOptions, as_frame
 from arena.results.power import power as estimate
 from arena.results.tables import as_csv, markdown, records
 
 
-def print_power(boards: Boards, a: str, b: str, difference: float | None, confidence: float, power: float) -> None:
+def print_power(
+    boards: BoardOptions, a: str, b: str, difference: float | None, confidence: float, power: float
+) -> None:
     """Run `arena power`."""
     options = PowerOptions(difference, confidence, power)
     found = estimate(boards.target, a, b, boards.game, boards.players, options, boards.home)
@@ -17,7 +19,7 @@ def print_power(boards: Boards, a: str, b: str, difference: float | None, confid
         for each in found:
             Output().print(f"{each.game}, {each.players} players: {a} (A) and {b} (B)", style="bold")
             for line in power_lines(each):
-                say(f"  {line}")
+                print_text(f"  {line}")
         return
     frame = as_frame(found)
     if boards.format == "json":
@@ -43,7 +45,7 @@ def power_lines(found: Power) -> list[str]:
         return [*lines, f"To find {what} is out of reach.", *own]
     missing = f"{found.more:,} more"
     if found.seconds is not None:
-        played = matches(found.more * found.matches_per_block)
+        played = matches_in_words(found.more * found.matches_per_block)
         missing += f", {played}, about {_time(found.seconds)} of one core"
     rest = missing if found.more else "as many are there"
     takes = f"To find {what} with probability {100 * found.options.power:g} % takes {found.blocks:,} blocks: {rest}."

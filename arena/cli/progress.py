@@ -12,15 +12,15 @@ from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 
-from arena.cli.output import can_draw, tell
+from arena.cli.output import can_draw, print_to_stderr
 
-ECHO = 6
+ECHO_COLUMNS = 6
 """Columns left free at the right: a terminal echoes Ctrl-C as ^C, and a line that wraps spoils the drawing."""
-LINE_EVERY = 10.0
+LINE_SECONDS = 10.0
 """Seconds between two lines where there is no terminal."""
-REFRESH = 4
+REDRAWS_PER_SECOND = 4
 """Drawings a second."""
-STOPPING = "Saving what is played. Press Ctrl-C again to drop the matches in play."
+STOPPING_MESSAGE = "Saving what is played. Press Ctrl-C again to drop the matches in play."
 
 
 class Display:
@@ -32,8 +32,8 @@ class Display:
         self.live: Live | None = None
         if can_draw(sys.stderr) and not quiet:
             console = Console(stderr=True, markup=False, emoji=False, highlight=False)
-            self.width = console.width - ECHO
-            self.live = Live("Getting ready …", console=console, refresh_per_second=REFRESH, transient=True)
+            self.width = console.width - ECHO_COLUMNS
+            self.live = Live("Getting ready …", console=console, refresh_per_second=REDRAWS_PER_SECOND, transient=True)
             self.live.start(refresh=True)
         self.shown = 0.0 if self.live else time.monotonic()
 
@@ -51,25 +51,25 @@ class Display:
         drawing contains, and that elsewhere are each printed once.
         """
         if stopping and not self.stopping and self.live is None:
-            tell(STOPPING)
+            print_to_stderr(STOPPING_MESSAGE)
         new = bool(phase) and (self.live is not None or not self.phase) and phase != self.phase
         self.stopping, self.phase = stopping, phase
         if self.live is None and not self.quiet:
             for text in news[self.told :]:
-                tell(text)
+                print_to_stderr(text)
             self.told = len(news)
-        recent = time.monotonic() - self.shown < (1 / REFRESH if self.live else LINE_EVERY)
+        recent = time.monotonic() - self.shown < (1 / REDRAWS_PER_SECOND if self.live else LINE_SECONDS)
         if self.quiet or (recent and not new):
             return
         self.shown = time.monotonic()
         if self.live is None:
             text = line()
             if text != self.last:  # what has not changed is no news in a file
-                tell(text)
+                print_to_stderr(text)
             self.last = text
             return
         with contextlib.suppress(OSError):  # the terminal may be gone; the command goes on
-            self.live.update(Group(drawing(self.width) if drawing else line(), STOPPING if stopping else ""))
+            self.live.update(Group(drawing(self.width) if drawing else line(), STOPPING_MESSAGE if stopping else ""))
 
     def end(self) -> None:
         """Clear the terminal for the result."""

@@ -13,9 +13,9 @@ from arena.cli.output import Output, can_draw
 from arena.core.errors import ConfigError
 from arena.registry.rules import rules_of
 
-WIDEST = 100
+MAX_COLUMNS = 100
 """Columns in which rules are read well."""
-NOTATION = re.compile(r"^##[^\n]*\bNotation\n(.*?)(?=^\*\*Position|^## |\Z)", re.MULTILINE | re.DOTALL)
+NOTATION_SECTION = re.compile(r"^##[^\n]*\bNotation\n(.*?)(?=^\*\*Position|^## |\Z)", re.MULTILINE | re.DOTALL)
 """How actions and chance outcomes are written, as far as where positions are."""
 
 
@@ -27,7 +27,7 @@ def print_rules(game: str) -> None:
         return
     os.environ.setdefault("LESS", "FRX")  # no pager for what fits, colours as they are, nothing cleared
     out = Output()
-    out.width = min(out.width, WIDEST)
+    out.width = min(out.width, MAX_COLUMNS)
     with out.pager(styles="less" in os.environ.get("PAGER", "less") and shutil.which("less") is not None):
         out.print(Markdown(text, hyperlinks=False))
 
@@ -35,7 +35,7 @@ def print_rules(game: str) -> None:
 def print_notation(game: str) -> None:
     """Print how the actions of a game are written, if its rules say so."""
     try:
-        found = NOTATION.search(rules_of(game))
+        found = NOTATION_SECTION.search(rules_of(game))
     except ConfigError:
         return
     if found is not None:
@@ -45,7 +45,7 @@ def print_notation(game: str) -> None:
 def _print(text: str) -> None:
     """Print Markdown without what it leaves at the ends of lines."""
     out = Output()
-    out.width = min(out.width, WIDEST)
+    out.width = min(out.width, MAX_COLUMNS)
     with out.capture() as captured:
         out.print(Markdown(text, hyperlinks=False))
     lines = "\n".join(line.rstrip() for line in captured.get().splitlines())

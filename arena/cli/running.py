@@ -21,7 +21,15 @@ from arena.cli.boards import print_board
 from arena.cli.datasets import print_manifest
 from arena.cli.exit_codes import FAILED, FINE, NOT_ALL_PLAYED
 from arena.cli.new_config import named_config
-from arena.cli.output import SAVED, Output, interrupted, matches, say, tell, wrong_estimates
+from arena.cli.output import (
+    SAVED,
+    Output,
+    matches_in_words,
+    print_interrupted,
+    print_text,
+    print_to_stderr,
+    wrong_estimates_in_words,
+)
 from arena.cli.progress import Display, bar
 from arena.core.command import COMMAND, to_resume
 from arena.core.errors import ClusterError, ConfigError, UnwritableError, telling_what_is_kept
@@ -32,14 +40,14 @@ from arena.runner.progress import Progress, duration
 from arena.schedule.blocks import Schedule
 from arena.stats.power import open_ranks
 
-EVERY_MATCH = "every match that was finished is"
-LEFT_OUT = 4
+ALL_FINISHED = "every match that was finished is"
+MAX_NAMED_BOTS = 4
 """Number of bots that are named when they do not play on all boards."""
-LEADERS = 3
+MAX_LEADERS = 3
 """Number of bots shown for each board during a run."""
-LONGEST = 16
+MAX_LABEL_CHARS = 16
 """Longest label that is shown whole."""
-MOST_TIMES = 100
+MAX_BLOCK_FACTOR = 100
 """Pairs that need more than this many times the blocks count as equal."""
 
 
@@ -72,14 +80,14 @@ def run_tournament(
     def planned(plan: Plan, kept: Path | None) -> None:
         plans.append(plan)
         if text:
-            tell(f"Written: {write_file(file, [text.encode()])}")
+            print_to_stderr(f"Written: {write_file(file, [text.encode()])}")
         if kept is not None:
-            tell(f"The old log is kept as {kept}.")
+            print_to_stderr(f"The old log is kept as {kept}.")
         left_out = plan.left_out if verbose else left_out_in_words(plan.schedule)
         for line in (*left_out, *plan.remarks) if not quiet else ():
-            tell(line)
+            print_to_stderr(line)
         if display.live is None and not quiet:
-            tell(f"{plan.name}: {size_in_words(plan)}")
+            print_to_stderr(f"{plan.name}: {size_in_words(plan)}")
 
     def show(progress: Progress) -> None:
         drawn = functools.partial(drawing, plans[0], progress)
@@ -92,7 +100,7 @@ def run_tournament(
             )
     except KeyboardInterrupt:  # while planning, or while rating
         display.end()
-        return interrupted(EVERY_MATCH)
+        return print_interrupted(ALL_FINISHED)
     finally:
         display.end()
     code = print_result(result, quiet)
@@ -131,12 +139,12 @@ def print_result(result: api.RunResult, quiet: bool) -> int:
         _print_summary(result)
     not_played = (f"not played: {line}" for line in outcome.not_played)
     for line in (*lines_of(outcome.game_faults, result.folder / api.LOG), *progress.remarks, *not_played):
-        tell(line)
+        print_to_stderr(line)
     if result.report is not None and not quiet:
         print(f"Report: {result.report.absolute().as_uri()}")  # never wrapped, so that terminals open it at a click
     if progress.stopping:
         saved = f"{progress.found + progress.played:,} of {progress.total:,} matches are"
-        return interrupted(saved if progress.searched else EVERY_MATCH)
+        return print_interrupted(saved if progress.searched else ALL_FINISHED)
     return NOT_ALL_PLAYED if outcome.not_played else FINE
 
 
@@ -144,7 +152,7 @@ def size_in_words(plan: Plan) -> str:
     """Return the size of a plan in words."""
     schedule = plan.schedule
     boards = "1 board" if len(schedule.boards) == 1 else f"{len(schedule.boards)} boards"
-    return f"{matches(schedule.total_matches)} of {len(schedule.entries)} bots on {boards}"
+    return f"{matches_in_words(schedule.total_matches)} of {len(schedule.entries)} bots on {boards}"
 
 
 def left_out_in_words(schedule: Schedule) -> list[str]:
@@ -152,8 +160,8 @@ def left_out_in_words(schedule: Schedule) -> list[str]:
     played = Counter({entry: 0 for entry in range(len(schedule.entries))})
     played.update(entry for board in schedule.boards for entry in board.entries)
     some = [entry for entry, count in reversed(played.most_common()) if count < len(schedule.boards)]
-    named = [f"{schedule.entries[entry].label} on {played[entry]}" for entry in some[:LEFT_OUT]]
-    named += [f"{len(some) - LEFT_OUT} more bots on some"] * (len(some) > LEFT_OUT)
+    named = [f"{schedule.entries[entry].label} on {played[entry]}" for entry in some[:MAX_NAMED_BOTS]]
+    named += [f"{len(some) - MAX_NAMED_BOTS} more bots on some"] * (len(some) > MAX_NAMED_BOTS)
     return [f"Of {len(schedule.boards)} boards {', '.join(named)}; --verbose says why."] if some else []
 
 
@@ -177,31 +185,32 @@ def leaders(plan: Plan, progress: Progress, board: int) -> str:
         for (number, entry), sums in progress.sums.items()
         if number == board and sums[1]
     ]
-    return "  ".join(f"{_short(label)} {-mean:+z.2f}" for mean, label in sorted(means)[:LEADERS])
+    return "  ".join(f"{_short(label)} {-mean:+z.2f}" for mean, label in sorted(means)[:MAX_LEADERS])
 
 
 def _short(label: str) -> str:
     """Return the beginning and the end of a label; specs of one bot differ in their last letters."""
-    half = LONGEST // 2
-    return label if len(label) <= LONGEST else f"{label[:half]}…{label[1 - half :]}"
+    half = MAX_LABEL_CHARS // 2
+    return label if len(label) <= MAX_LABEL_CHARS else f"{label[:half]}…{label[1 - half :]}"
 
 
 def _print_summary(result: api.RunResult) -> None:
     progress = result.outcome.progress
     if progress.played == 0 and not progress.stopping and not result.outcome.not_played:
-        say(f"Nothing to play: all {progress.total:,} matches were in the log already.")
+        print_text(f"Nothing to play: all {progress.total:,} matches were in the log already.")
     else:
         before = f", {progress.found:,} were there before" if progress.found else ""
         rate = progress.played / max(result.outcome.seconds, 1e-9)
-        say(f"{matches(progress.played)} played in {result.outcome.seconds:.1f} s ({rate:,.0f} a second){before}.")
+        played, seconds = matches_in_words(progress.played), result.outcome.seconds
+        print_text(f"{played} played in {seconds:.1f} s ({rate:,.0f} a second){before}.")
     if progress.stopping:
         command = shlex.join(["arena", "leaderboard", str(result.folder)])
-        return say(f"Nothing is rated yet: the next run does that, and so does\n  {command}")
+        return print_text(f"Nothing is rated yet: the next run does that, and so does\n  {command}")
     print_faults(result.faults, result.folder / api.LOG)
     for bot, count in result.wrong_estimates.items():
-        say(f"{bot} gave {wrong_estimates(count)}")
+        print_text(f"{bot} gave {wrong_estimates_in_words(count)}")
     print_open_ranks(result.leaderboards, progress.rate if progress.settled else None)
-    say(f"Leaderboards, plan and log: {result.folder}{os.sep}")
+    print_text(f"Leaderboards, plan and log: {result.folder}{os.sep}")
 
 
 def print_open_ranks(boards: Mapping[tuple[str, int], pd.DataFrame], rate: float | None) -> None:
@@ -209,41 +218,41 @@ def print_open_ranks(boards: Mapping[tuple[str, int], pd.DataFrame], rate: float
     found = {at: open_ranks(frame) for at, frame in boards.items() if len(frame) > 1}
     if not any(map(len, found.values())):
         return
-    say("Neighbours not significantly different at 95 %, and how many times the blocks it would probably take:")
+    print_text("Neighbours not significantly different at 95 %, and how many times the blocks it would probably take:")
     for (game, players), ranks in found.items():
         if len(ranks):
             listed = ", ".join(
                 f"{rank}-{rank + 1} {_times(times)}" for rank, times in zip(ranks["rank"], ranks["times"], strict=True)
             )
-            say(f"  {game}, {players} players: {listed}{_cost(boards[game, players], ranks, rate)}")
+            print_text(f"  {game}, {players} players: {listed}{_cost(boards[game, players], ranks, rate)}")
 
 
 def _times(times: float) -> str:
-    return "x100 and more" if times > MOST_TIMES else f"x{times:.1f}" if times < 10 else f"x{times:.0f}"
+    return "x100 and more" if times > MAX_BLOCK_FACTOR else f"x{times:.1f}" if times < 10 else f"x{times:.0f}"
 
 
 def _cost(board: pd.DataFrame, ranks: pd.DataFrame, rate: float | None) -> str:
     """Return the cost of separating the nearest pair within reach."""
     least = ranks["times"].min()
-    if least > MOST_TIMES:
+    if least > MAX_BLOCK_FACTOR:
         return ""
     seats = sum(name.startswith("return_seat_") for name in board.columns)
     more = int((least - 1) * board["matches"].sum() / seats) + 1
     time = f", {duration(more / rate)}" if rate else ""
-    return f" ({_times(least)} is {matches(more)} more{time})"
+    return f" ({_times(least)} is {matches_in_words(more)} more{time})"
 
 
 def print_faults(faults: pd.DataFrame, log: Path) -> None:
     """Print the bots that forfeited matches, with causes, counts, and the command that replays the first one."""
     out = Output()
     if len(faults):
-        say("Matches forfeited, and how to see each bot's first one:")
+        print_text("Matches forfeited, and how to see each bot's first one:")
     for bot, rows in faults.groupby("bot", sort=False):
         counts = rows.groupby("cause", sort=False)["count"].sum()
         text = f"  {bot}: " + ", ".join(f"{cause} {count:,}" for cause, count in counts.items())
         command = shlex.join(["arena", "replay", rows["first_match"].iloc[0], "--in", str(log)])
         if cell_len(f"{text}; {command}") > out.width:
-            say(text)
+            print_text(text)
             text = "   "
         else:
             text += ";"

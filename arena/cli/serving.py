@@ -5,7 +5,7 @@ from __future__ import annotations
 import webbrowser
 from pathlib import Path
 
-from arena.cli.output import tell
+from arena.cli.output import print_to_stderr
 
 
 def serve(host: str, port: int, open: bool, home: Path | None) -> None:
@@ -15,6 +15,6 @@ def serve(host: str, port: int, open: bool, home: Path | None) -> None:
     def ready(address: str) -> None:
         print(f"{address} (Ctrl-C ends it)", flush=True)
         if open and not webbrowser.open(address):
-            tell(f"no browser was found; open {address}")
+            print_to_stderr(f"no browser was found; open {address}")
 
     serve(home, host, port, ready)

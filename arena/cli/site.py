@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from arena.cli.output import say, tell
+from arena.cli.output import print_text, print_to_stderr
 from arena.core.errors import ConfigError
 
-LARGE = 100_000_000
+CONFIRM_BYTES = 100_000_000
 """Bytes from which a site is written only if that is confirmed."""
 
 
@@ -19,19 +19,19 @@ def write_site(targets: list[str], out: Path, replays: int, yes: bool, home: Pat
     site = Site(targets, home, replays)
     try:
         size = site.estimate()
-        tell(
+        print_to_stderr(
             f"{size.pages:,} pages, {size.replays:,} of them replays out of {size.matches:,} matches: "
             f"about {in_words(size.bytes)}"
         )
-        if size.bytes > LARGE and not yes and not confirmed():
+        if size.bytes > CONFIRM_BYTES and not yes and not confirmed():
             raise ConfigError(
-                f"this is more than {in_words(LARGE)}: --yes writes it all the same, --replays with a smaller number "
-                "makes it smaller"
+                f"this is more than {in_words(CONFIRM_BYTES)}: --yes writes it all the same, --replays with a smaller "
+                "number makes it smaller"
             )
         written = site.write(out)
     finally:
         site.close()
-    say(f"{len(written):,} files, {in_words(sum(path.stat().st_size for path in written))}")
+    print_text(f"{len(written):,} files, {in_words(sum(path.stat().st_size for path in written))}")
     print(f"Site: {(out / 'index.html').absolute().as_uri()}")
 
 

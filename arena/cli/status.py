@@ -14,16 +14,16 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.live import Live
 from rich.text import Text
 
-from arena.cli.output import Output, can_draw, fitted_table, print_json, say, tell
-from arena.cli.progress import REFRESH
+from arena.cli.output import Output, can_draw, fitted_table, print_json, print_text, print_to_stderr
+from arena.cli.progress import REDRAWS_PER_SECOND
 from arena.core.errors import ArenaError
 from arena.core.paths import HOME, home_path
 from arena.results.run_status import RUNNING, BoardStatus, RunStatus, run_status, run_statuses
 from arena.runner.progress import duration, per_second
 
-EVERY = 2.0
+POLL_SECONDS = 2.0
 """Seconds between two queries."""
-MINUTES = 5.0
+RATE_MINUTES = 5.0
 """Window of the rate that is shown."""
 
 
@@ -48,13 +48,15 @@ def print_list(found: list[RunStatus | ArenaError], as_json: bool, where: Path) 
         _print_table("tournament", [entry for entry in known if not entry.compares])
         _print_table("comparison", [entry for entry in known if entry.compares])
         if where != Path(HOME).absolute():
-            say(f"They are under {where}.")
+            print_text(f"They are under {where}.")
         print_resuming([entry.resume for entry in known])
     elif not found:
-        say(f"No tournament under {where} yet; `arena run` plays one, and --home or ARENA_HOME name another place.")
+        print_text(
+            f"No tournament under {where} yet; `arena run` plays one, and --home or ARENA_HOME name another place."
+        )
     for entry in found:
         if isinstance(entry, ArenaError):
-            tell(f"warning: {entry}")
+            print_to_stderr(f"warning: {entry}")
 
 
 def _print_table(what: str, entries: list[RunStatus]) -> None:
@@ -81,7 +83,7 @@ def _board(found: RunStatus) -> str:
 def print_resuming(commands: list[str]) -> None:
     """Print the commands that resume tournaments, where known."""
     if any(commands):
-        say("\nTo go on:")
+        print_text("\nTo go on:")
     for command in filter(None, commands):
         Output().print(f"  {command}", soft_wrap=True)
 
@@ -91,12 +93,12 @@ def print_run(found: RunStatus, as_json: bool) -> None:
     if as_json:
         print_json(found.as_data())
         return
-    Output().print(Sheet(found))
+    Output().print(RunStatusView(found))
     print_resuming([found.resume])
 
 
 @dataclass(frozen=True)
-class Sheet:
+class RunStatusView:
     """One tournament, drawn as wide as its console."""
 
     found: RunStatus
@@ -162,9 +164,9 @@ def _minute(moment: str) -> str:
 
 def watch_run(target: str, as_json: bool, home: Path | None) -> None:
     """Repeat until nothing writes any more; without a terminal, or as JSON, print a line for each change."""
-    looks = _looks(target, home)
+    looks = _poll(target, home)
     if not as_json and can_draw(sys.stdout):
-        _draw(looks)
+        _watch_on_screen(looks)
         return
     shown = None
     for found in looks:
@@ -173,27 +175,27 @@ def watch_run(target: str, as_json: bool, home: Path | None) -> None:
             print(json.dumps(found.as_data(), ensure_ascii=False) if as_json else in_words(found), flush=True)
 
 
-def _draw(looks: Iterator[RunStatus]) -> None:
+def _watch_on_screen(looks: Iterator[RunStatus]) -> None:
     """Draw on an alternate screen, which resizing does not spoil; print the last status at the end."""
     console = Console(highlight=False, markup=False, emoji=False)
     sheet = None
     try:
-        with Live(Text("Looking …"), console=console, screen=True, refresh_per_second=REFRESH) as live:
+        with Live(Text("Looking …"), console=console, screen=True, refresh_per_second=REDRAWS_PER_SECOND) as live:
             for found in looks:
-                sheet = Sheet(found)
+                sheet = RunStatusView(found)
                 live.update(sheet, refresh=True)
     finally:
         if sheet is not None:
             console.print(sheet)
 
 
-def _looks(target: str, home: Path | None) -> Iterator[RunStatus]:
+def _poll(target: str, home: Path | None) -> Iterator[RunStatus]:
     """Yield the status now and then, with the rate of the last minutes, until nothing writes any more."""
     seen: deque[tuple[float, int]] = deque()
     while True:
         found = run_status(target, home)
         seen.append((time.monotonic(), found.matches))
-        while seen[-1][0] - seen[0][0] > MINUTES * 60:
+        while seen[-1][0] - seen[0][0] > RATE_MINUTES * 60:
             seen.popleft()
         seconds, played = seen[-1][0] - seen[0][0], seen[-1][1] - seen[0][1]
         if found.state == RUNNING and played > 0:
@@ -203,4 +205,4 @@ def _looks(target: str, home: Path | None) -> Iterator[RunStatus]:
         yield found
         if found.state != RUNNING:
             return
-        time.sleep(EVERY)
+        time.sleep(POLL_SECONDS)

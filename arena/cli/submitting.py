@@ -9,7 +9,7 @@ from statistics import median
 from typing import Any
 
 from arena.cli.exit_codes import FAILED, FINE
-from arena.cli.output import print_detail, print_json, say, wrong_estimates
+from arena.cli.output import print_detail, print_json, print_text, wrong_estimates_in_words
 from arena.isolation import Isolation
 from arena.registry.init_bot import init_bot
 from arena.registry.submissions import submitted
@@ -20,7 +20,7 @@ from arena.runner.check import ADVICE, BoardCheck, Report, check, submit
 def print_init_bot(name: str, game: str | None, language: str) -> None:
     """Run `arena init-bot`."""
     path = init_bot(name, game, language)
-    say(f"{path} is written. Next:")
+    print_text(f"{path} is written. Next:")
     for command in (
         ["match", game or "epicycle", str(path), "random"],
         ["check", str(path)],
@@ -68,15 +68,15 @@ def print_submit(
     if report is not None:
         print_verdict(report)
     if kept is None:
-        say("Not submitted.")
+        print_text("Not submitted.")
         return FAILED
     version = f"{name}@{kept.submission.newest.short}"
     if not kept.changed:
-        say(f"Nothing changed: {version} is this source, and the newest version already.")
+        print_text(f"Nothing changed: {version} is this source, and the newest version already.")
         return FINE
     for warning in kept.submission.newest.warnings:
-        say(f"Worth a look: {warning}.")
-    say(
+        print_text(f"Worth a look: {warning}.")
+    print_text(
         f"Submitted: {name}, version {len(kept.submission.versions)}, by {author}. "
         f"Tournaments name it {name}, which is its newest version, or {version}, which is always this one."
     )
@@ -99,9 +99,9 @@ def _submission_data(kept: Kept | None, report: Report | None) -> dict[str, Any]
 def print_withdraw(name: str, home: Path | None) -> None:
     """Run `arena withdraw`."""
     if not withdraw(name, home):
-        say(f"Nothing changed: {name} was withdrawn before.")
+        print_text(f"Nothing changed: {name} was withdrawn before.")
         return
-    say(
+    print_text(
         f"{name} is withdrawn: no new plan finds it. Tournaments that had it go on with "
         f"{name}@{submitted(home)[name].newest.short}; submitting it again brings it back."
     )
@@ -115,7 +115,7 @@ def print_board_check(board: BoardCheck) -> None:
     if board.walls:
         longest, cpu = _span(max(board.walls)), _span(max(board.cpus))
         result += f"; a move {_span(median(board.walls))}, worst {longest} (processor {cpu})"
-    say(f"{board.board.title}: {result}")
+    print_text(f"{board.board.title}: {result}")
 
 
 def print_verdict(report: Report) -> None:
@@ -123,21 +123,23 @@ def print_verdict(report: Report) -> None:
     failed = sum(bool(board.problems) for board in report.boards)
     for cause, found in report.causes().items():
         board, problem = found[0]
-        say(f"\n{cause} on {len(found)} of {len(report.boards)} boards; {board.board.title}, {problem.where}:")
+        print_text(f"\n{cause} on {len(found)} of {len(report.boards)} boards; {board.board.title}, {problem.where}:")
         print_detail(problem.detail or "nothing was said")
-        say(f"{ADVICE.get(cause, '')} To reproduce:")
+        print_text(f"{ADVICE.get(cause, '')} To reproduce:")
         print(f"  {problem.command}")
     printed = [board for board in report.boards if board.printed]
     if printed:
-        say(f"\nIt printed on {len(printed)} of {len(report.boards)} boards; {printed[0].board.title}, at the end:")
+        print_text(
+            f"\nIt printed on {len(printed)} of {len(report.boards)} boards; {printed[0].board.title}, at the end:"
+        )
         print_detail(printed[0].printed)
     if wrong := sum(board.wrong_estimates for board in report.boards):
-        say(f"\nIt gave {wrong_estimates(wrong)}")
+        print_text(f"\nIt gave {wrong_estimates_in_words(wrong)}")
     verdict = f"failed on {failed} of {len(report.boards)} boards" if failed else "fine on every board"
     if report.not_played:
-        say(f"\nNot played, because the bot ran out of time before: {'; '.join(report.not_played)}.")
+        print_text(f"\nNot played, because the bot ran out of time before: {'; '.join(report.not_played)}.")
     limit = f"{report.limits.seconds_per_move:g} s for a move, {report.limits.memory:,} MiB of memory"
-    say(f"\n{report.bot.spec}, isolation {report.bot.isolation}: {verdict}. Limits: {limit}.")
+    print_text(f"\n{report.bot.spec}, isolation {report.bot.isolation}: {verdict}. Limits: {limit}.")
 
 
 def _span(seconds: float) -> str:

@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args, get_origin
 from arena.core.text import bounded
 from engine.errors import did_you_mean
 
-KINDS = {int: "a whole number", float: "a number"}
+NUMBER_WORDS = {int: "a whole number", float: "a number"}
 
 
 def sentence(error: Any, arguments: Sequence[str]) -> str:
@@ -48,8 +48,12 @@ def _of_value(error: Any, arguments: Sequence[str]) -> str:
     where = name if given is None else f"{name} {given}"
     if choices := _choices(annotation):
         return f"{where}: not a choice{did_you_mean(given or '', choices)}"
-    number = next((kind for kind in KINDS if kind in _parts(annotation)), None)
-    return f"{where}: must be {bounded(KINDS[number], info.min, info.max)}" if number else f"{where}: {error.message}"
+    number = next((kind for kind in NUMBER_WORDS if kind in _parts(annotation)), None)
+    return (
+        f"{where}: must be {bounded(NUMBER_WORDS[number], info.min, info.max)}"
+        if number
+        else f"{where}: {error.message}"
+    )
 
 
 def _parts(annotation: Any) -> tuple[Any, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from arena.cli.arguments import Boards
+from arena.cli.arguments import BoardOptions
 from arena.cli.output import Output, fitted_table, print_boards
 from arena.results.columns import VARIANCE
 from arena.results.matches import BoardName
@@ -14,7 +14,7 @@ OWN_DICE = (
     "The matches of a block draw their own dice where a sandboxed or submitted bot sits, so the effect of dice cannot "
     "be separated from the bots' own chance. With common_dice = true in the plan they share dice."
 )
-REASONS = {
+SOURCES = {
     "bots": "because of who plays",
     "seats": "because of the seats",
     "bots by seat": "because of who sits where",
@@ -24,7 +24,7 @@ REASONS = {
 """Sources of variance in words."""
 
 
-def print_variance(boards: Boards) -> None:
+def print_variance(boards: BoardOptions) -> None:
     """Run `arena variance`."""
     found = variance(boards.target, boards.game, boards.players, boards.home)
     print_boards(found, "variance", boards.format, print_board_variance)
@@ -92,7 +92,7 @@ def shares_in_words(shares: pd.DataFrame) -> str:
     """Return the sources of variance in a sentence."""
     cells = zip(shares["part"], shares["value"], shares["value_ci_low"], shares["value_ci_high"], strict=True)
     parts = [
-        f"{f'at most {100 * high:.0f}' if low == 0 else f'{100 * value:.0f}'} % {REASONS[part]}"
+        f"{f'at most {100 * high:.0f}' if low == 0 else f'{100 * value:.0f}'} % {SOURCES[part]}"
         for part, value, low, high in cells
         if value == value
     ]

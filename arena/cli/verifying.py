@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Literal
 
 from arena.cli.exit_codes import FAILED, FINE
-from arena.cli.output import Output, matches, plain_table, print_json, say
+from arena.cli.output import Output, matches_in_words, plain_table, print_json, print_text
 from arena.cli.progress import Display, bar
 from arena.core.errors import ConfigError
 from arena.isolation import Isolation
 from arena.verify.archive import make_archive
-from arena.verify.verification import Report, verify
+from arena.verify.verification import Verification, verify
 from engine.errors import one_line
 
 
@@ -29,7 +29,7 @@ def print_verification(
     display = Display(quiet=as_json)
 
     def show(what: str, done: int, total: int) -> None:
-        text = f"{what} {done:,}/{matches(total)}" if total else what
+        text = f"{what} {done:,}/{matches_in_words(total)}" if total else what
         display.show(lambda: text, lambda width: bar(done, total or None, text))
 
     try:
@@ -51,55 +51,57 @@ def _rerun(given: str | None) -> int | Literal["all"] | None:
     return int(given)
 
 
-def _print(report: Report) -> None:
+def _print(report: Verification) -> None:
     totals = report.totals
     runs = "1 run" if report.runs == 1 else f"{report.runs:,} runs"
-    say(f"{one_line(report.target)}: {matches(totals.matches)} in {totals.blocks:,} blocks, of {runs}.")
+    print_text(f"{one_line(report.target)}: {matches_in_words(totals.matches)} in {totals.blocks:,} blocks, of {runs}.")
     if report.manifest:
-        say(f"BLAKE2b-256 of its manifest: {report.manifest}")
+        print_text(f"BLAKE2b-256 of its manifest: {report.manifest}")
     if report.running:
-        say("A run is writing to this log; what was there when the check began was checked.")
+        print_text("A run is writing to this log; what was there when the check began was checked.")
     if totals.matches:
         draws = f"{totals.draws:,} rolls and random moves recomputed from the keys"
-        say(f"{matches(totals.matches - totals.unverified)} replayed by the rules, {draws}.")
+        print_text(f"{matches_in_words(totals.matches - totals.unverified)} replayed by the rules, {draws}.")
     if not report.comparison and totals.planned:
         _print_missing(report)
     if totals.other:
-        say(f"{totals.other:,} blocks belong to earlier plans of this log alone.")
+        print_text(f"{totals.other:,} blocks belong to earlier plans of this log alone.")
     if report.compared:
         files = "1 exported file" if len(report.compared) == 1 else f"{len(report.compared)} exported files"
-        say(f"{files} compared with what the log says.")
+        print_text(f"{files} compared with what the log says.")
     if report.rerun:
         _print_bots(report)
     for remark in report.remarks:
-        say(f"Note: {remark}.")
+        print_text(f"Note: {remark}.")
     if report.sound is not False:
-        say("Sound." if report.sound else "NOT CHECKED: no match can be replayed here.")
+        print_text("Sound." if report.sound else "NOT CHECKED: no match can be replayed here.")
         return
-    say(f"NOT SOUND: {'1 finding' if report.count == 1 else f'{report.count:,} findings'}.")
+    print_text(f"NOT SOUND: {'1 finding' if report.count == 1 else f'{report.count:,} findings'}.")
     for finding in report.findings:
-        say(f"- {finding}")
+        print_text(f"- {finding}")
     if report.count > len(report.findings):
-        say(f"... and {report.count - len(report.findings):,} more.")
+        print_text(f"... and {report.count - len(report.findings):,} more.")
 
 
-def _print_missing(report: Report) -> None:
+def _print_missing(report: Verification) -> None:
     missing = report.totals.planned - report.totals.present
     if missing > 0:
         state = "" if report.finished else ", which is not finished"
-        say(f"{matches(missing)} of {report.totals.planned:,} of the latest plan{state}, are not there.")
+        print_text(
+            f"{matches_in_words(missing)} of {report.totals.planned:,} of the latest plan{state}, are not there."
+        )
     else:
-        say("The latest plan is complete.")
+        print_text("The latest plan is complete.")
 
 
-def _print_bots(report: Report) -> None:
-    say(f"{matches(report.rerun)} played again:")
+def _print_bots(report: Verification) -> None:
+    print_text(f"{matches_in_words(report.rerun)} played again:")
     table = plain_table()
     for bot in report.bots:
         if bot.deterministic is None:
             result = "not tried"
         elif bot.deterministic:
-            result = f"deterministic, in {matches(bot.matches)}"
+            result = f"deterministic, in {matches_in_words(bot.matches)}"
         else:
             result = f"not deterministic: match {bot.differing}, ply {bot.ply}"
         table.add_row(f"  {one_line(bot.bot)}", result)
@@ -113,5 +115,5 @@ def print_archive(target: str, out: Path | None, as_json: bool, home: Path | Non
     if as_json:
         print_json({"archive": str(path), "bytes": size})
     else:
-        say(f"{path}: {size:,} bytes. To check it:")
+        print_text(f"{path}: {size:,} bytes. To check it:")
         print(f"  {shlex.join(['arena', 'verify', str(path)])}")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from arena import api
-from arena.cli.output import say
+from arena.cli.output import print_text
 from engine.cache import kernel_cache
 
 if TYPE_CHECKING:
@@ -42,4 +42,4 @@ def compile_ahead(
     with compiling_shown() as show:
         compiled = api.warm(games or (), bots or (), workers, home, show)
     done = f"compiled in {time.monotonic() - started:.0f} s" if compiled else "everything was compiled before"
-    say(f"{kernel_cache()}: {done}")
+    print_text(f"{kernel_cache()}: {done}")

@@ -13,7 +13,7 @@ from arena.core.errors import RecordError
 from arena.core.files import open_regular
 from arena.core.limits import Limits
 from arena.foreign.rows import chosen_columns, open_table, read_rows
-from arena.foreign.staging import Match, Shape, Staging
+from arena.foreign.staging import StagedBoard, StagedMatch, Staging
 from arena.isolation import OWN
 from arena.match.result import MatchRow, SeatRow
 from arena.plan.config import DEFAULT_FORMATS
@@ -26,16 +26,16 @@ from arena.store import BotRow, Finished, Store
 from engine import game_names
 from engine.errors import one_line
 
-BATCH = 1_000
+MATCHES_PER_BATCH = 1_000
 """Matches written at a time."""
-ENDED = "unverified"
+UNVERIFIED = "unverified"
 """Ending of all matches."""
-WORKER = "import-results"
-PERSON = b"arena foreign v1"
-PIECE = 2**20
+IMPORT_WORKER = "import-results"
+HASH_PERSON = b"arena foreign v1"
+COPY_BYTES = 2**20
 
 
-class Source(NamedTuple):
+class ResultsFile(NamedTuple):
     """A file of results, and how to read it."""
 
     path: Path
@@ -51,7 +51,7 @@ class Source(NamedTuple):
     """Where rows do not tell it."""
 
 
-class Built(NamedTuple):
+class BuiltLog(NamedTuple):
     """What a log was made of."""
 
     plan: ResolvedPlan
@@ -60,7 +60,7 @@ class Built(NamedTuple):
     """Columns of the file that were not used."""
 
 
-def copied(path: Path, to: Path, below: Path | None = None) -> str:
+def copy_and_hash(path: Path, to: Path, below: Path | None = None) -> str:
     """Copy a file and return its BLAKE2b-256, hexadecimal; with `below` it is in that folder, and no link.
 
     Raises `RecordError` for what is no file to read.
@@ -68,7 +68,7 @@ def copied(path: Path, to: Path, below: Path | None = None) -> str:
     hasher = hashlib.blake2b(digest_size=32)
     try:
         with open_regular(path, below) as file, to.open("wb") as copy:
-            while piece := file.read(PIECE):
+            while piece := file.read(COPY_BYTES):
                 hasher.update(piece)
                 copy.write(piece)
     except OSError as error:
@@ -78,7 +78,7 @@ def copied(path: Path, to: Path, below: Path | None = None) -> str:
     return hasher.hexdigest()
 
 
-def build(store: Store, source: Source, name: str, started: str, folder: Path) -> Built:
+def build(store: Store, source: ResultsFile, name: str, started: str, folder: Path) -> BuiltLog:
     """Write the results of a file to an empty log, in one transaction; `folder` is for what is needed meanwhile.
 
     Raises `RecordError` that names file, line and column, for what cannot be taken.
@@ -94,17 +94,17 @@ def build(store: Store, source: Source, name: str, started: str, folder: Path) -
             schedule = plan.schedule()
             bots = [BotRow(entry.identity, entry.spec, "", "", "") for entry in schedule.entries]
             run = store.begin_run(plan.as_json(), "{}", started, bots, {})
-            places = _Places(staging, schedule)
-            finished = (Finished(places.spec(match), _row(match), WORKER, 1) for match in staging.matches())
-            while batch := list(itertools.islice(finished, BATCH)):
+            places = _Blocks(staging, schedule)
+            finished = (Finished(places.spec(match), _row(match), IMPORT_WORKER, 1) for match in staging.matches())
+            while batch := list(itertools.islice(finished, MATCHES_PER_BATCH)):
                 store.add(schedule, batch, run)
                 matches += len(batch)
             store.finish_run(started)
-    return Built(plan, matches, ignored)
+    return BuiltLog(plan, matches, ignored)
 
 
 def _plan(
-    staging: Staging, shapes: Sequence[Shape], source: Source, name: str, columns: Mapping[str, str]
+    staging: Staging, shapes: Sequence[StagedBoard], source: ResultsFile, name: str, columns: Mapping[str, str]
 ) -> ResolvedPlan:
     known = set(game_names())
     for shape in shapes:
@@ -151,7 +151,7 @@ def _plan(
     return ResolvedPlan.of(name, ForeignSchedule.of(schedule, True), settings, DEFAULT_FORMATS, foreign=foreign)
 
 
-class _Places:
+class _Blocks:
     """Places of a file's matches in a schedule; blocks are numbered by board in the order of their first rows."""
 
     def __init__(self, staging: Staging, schedule: Schedule) -> None:
@@ -161,7 +161,7 @@ class _Places:
         self._rounds: list[dict[str, int]] = [{} for _ in self._boards]
         self._alone = [0 for _ in self._boards]
 
-    def spec(self, match: Match) -> MatchSpec:
+    def spec(self, match: StagedMatch) -> MatchSpec:
         """Return the match's place."""
         players, table = len(match.seats), tuple(self._entries[each.bot] for each in match.seats)
         board = self._boards[marked(match.game), players]
@@ -176,9 +176,9 @@ class _Places:
 
 
 def _hash(parts: list[str | int]) -> bytes:
-    return hashlib.blake2b(json.dumps(parts).encode(), digest_size=16, person=PERSON).digest()
+    return hashlib.blake2b(json.dumps(parts).encode(), digest_size=16, person=HASH_PERSON).digest()
 
 
-def _row(match: Match) -> MatchRow:
+def _row(match: StagedMatch) -> MatchRow:
     seats = [SeatRow(each.rank, each.score) for each in match.seats]
-    return MatchRow(lineup=0, ended=ENDED, plies=0, timed=False, final="00" * 8, moves="", notes=[], seats=seats)
+    return MatchRow(lineup=0, ended=UNVERIFIED, plies=0, timed=False, final="00" * 8, moves="", notes=[], seats=seats)

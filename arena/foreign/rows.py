@@ -30,29 +30,29 @@ COLUMNS = {
     "score": "score in the match, higher is better",
 }
 """What rows may tell."""
-KINDS = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
+FORMATS = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
 """Formats by the ending of a file's name."""
-MAX_LINE = 2**20
+MAX_LINE_BYTES = 2**20
 """Bytes of a line."""
 MAX_COLUMNS = 1_000
-MAX_NAME = 200
+MAX_NAME_CHARS = 200
 """Characters of a name or an id."""
-MAX_GROUP = 2**30
+MAX_ROW_GROUP_BYTES = 2**30
 """Bytes of a row group of a Parquet file, unpacked, as it says itself."""
-MAX_MEMORY = 2**31
+MAX_MEMORY_BYTES = 2**31
 """Bytes of memory for reading a Parquet file, whatever it says."""
 MAX_DIGITS = 400
-MAX_CELL = 2**12
+MAX_CELL_BYTES = 2**12
 """Bytes of a text in a Parquet file, of which a few can stand for any number."""
-LARGEST = 2.0**51
+MAX_NUMBER = 2.0**51
 """Bound of scores and places: whole numbers below are exact."""
 NUMBER = re.compile(r"[+-]?([0-9]{1,40}(\.[0-9]{0,40})?|\.[0-9]{1,40})([eE][+-]?[0-9]{1,3})?", re.ASCII)
 DELIMITERS = (",", "\t", ";")
-BATCH = 4096
+ROWS_PER_BATCH = 4096
 """Rows of a Parquet file read at a time."""
 
 
-class Row(NamedTuple):
+class ResultRow(NamedTuple):
     """What a row tells of one bot in one match; None where its file has no such column or an optional cell is empty."""
 
     line: int
@@ -70,7 +70,7 @@ Cells = tuple[int, Mapping[str, Any]]
 """Line, and the wanted cells by what they tell."""
 
 
-class Table(NamedTuple):
+class ResultTable(NamedTuple):
     """An open table."""
 
     header: list[str]
@@ -79,11 +79,11 @@ class Table(NamedTuple):
     """Reads the rows, given the columns of the file by what they are taken for."""
 
 
-def kind_of(path: Path) -> str:
+def format_of_file(path: Path) -> str:
     """Return the format of a file by its name; raises `RecordError` for another one."""
-    if path.suffix.lower() not in KINDS:
-        raise RecordError(f"{path}: is no {', '.join(KINDS)} file; results are read from CSV, JSON Lines and Parquet")
-    return KINDS[path.suffix.lower()]
+    if path.suffix.lower() not in FORMATS:
+        raise RecordError(f"{path}: is no {', '.join(FORMATS)} file; results are read from CSV, JSON Lines and Parquet")
+    return FORMATS[path.suffix.lower()]
 
 
 def chosen_columns(header: list[str], asked: Mapping[str, str], where: str) -> dict[str, str]:
@@ -93,10 +93,10 @@ def chosen_columns(header: list[str], asked: Mapping[str, str], where: str) -> d
     """
     twice = sorted(name for name, count in Counter(header).items() if name and count > 1)
     if twice:
-        raise RecordError(f"{where}: two columns are called '{shown(twice[0])}'; rename one")
+        raise RecordError(f"{where}: two columns are called '{printable(twice[0])}'; rename one")
     for what, name in asked.items():
         if name not in header:
-            raise RecordError(f"{where}: has no column '{shown(name)}' for {what}{did_you_mean(name, header)}")
+            raise RecordError(f"{where}: has no column '{printable(name)}' for {what}{did_you_mean(name, header)}")
     taken = set(asked.values())
     found = {what: asked.get(what, what) for what in COLUMNS if what in asked or (what in header and what not in taken)}
     for what in ("match", "bot"):
@@ -110,11 +110,11 @@ def chosen_columns(header: list[str], asked: Mapping[str, str], where: str) -> d
 
 
 @contextmanager
-def open_table(path: Path, kind: str, where: str) -> Iterator[Table]:
+def open_table(path: Path, kind: str, where: str) -> Iterator[ResultTable]:
     """Open a table; errors name `where`."""
-    with _in_words(where), open_regular(path) as file, contextlib.ExitStack() as bounds:
+    with _missing_file_reported(where), open_regular(path) as file, contextlib.ExitStack() as bounds:
         if kind == "parquet":
-            bounds.enter_context(bounded_memory(MAX_MEMORY))
+            bounds.enter_context(bounded_memory(MAX_MEMORY_BYTES))
         yield {"csv": _csv, "jsonl": _json_lines, "parquet": _parquet}[kind](file, where)
 
 
@@ -123,19 +123,19 @@ def _check_header(header: Sequence[str], where: str) -> None:
         raise RecordError(f"{where}: has {len(header):,} columns; up to {MAX_COLUMNS:,} are read")
 
 
-def read_rows(table: Table, columns: Mapping[str, str], where: str) -> Iterator[Row]:
+def read_rows(table: ResultTable, columns: Mapping[str, str], where: str) -> Iterator[ResultRow]:
     """Yield the rows of a table, each cell checked; raises `RecordError` that names line and column."""
     for line, cells in table.rows(columns):
         values: dict[str, Any] = {}
         for what, name in columns.items():
             try:
-                values[what] = READERS[what](cells.get(what))
+                values[what] = PARSERS[what](cells.get(what))
             except ValueError as error:
-                raise RecordError(f"{where}, line {line:,}, column '{shown(name)}': {error}") from None
-        yield Row(line, *map(values.get, Row._fields[1:]))  # type: ignore[arg-type]  # the readers check it
+                raise RecordError(f"{where}, line {line:,}, column '{printable(name)}': {error}") from None
+        yield ResultRow(line, *map(values.get, ResultRow._fields[1:]))  # type: ignore[arg-type]  # the readers check it
 
 
-def _csv(file: IO[bytes], where: str) -> Table:
+def _csv(file: IO[bytes], where: str) -> ResultTable:
     lines = _Lines(file, where)
     first = next(iter(lines), "").removeprefix("\ufeff")
     delimiter = max(DELIMITERS, key=first.count)
@@ -172,16 +172,16 @@ def _csv(file: IO[bytes], where: str) -> Table:
                 )
             yield begins, {what: cells[place] for what, place in places.items()}
 
-    return Table(header, rows)
+    return ResultTable(header, rows)
 
 
-def _json_lines(file: IO[bytes], where: str) -> Table:
+def _json_lines(file: IO[bytes], where: str) -> ResultTable:
     lines = _Lines(file, where)
 
     def read(line: str) -> dict[str, Any]:
         try:
             found = json.loads(
-                line, object_pairs_hook=_without_twins, parse_constant=_no_number, parse_int=_whole_number
+                line, object_pairs_hook=_unique_keys, parse_constant=_refuse_constant, parse_int=_parse_int
             )
         except (ValueError, RecursionError) as error:
             why = "nested too deep" if isinstance(error, RecursionError) else error
@@ -203,10 +203,10 @@ def _json_lines(file: IO[bytes], where: str) -> Table:
             data = read(text)
             yield lines.number, {what: data.get(name) for what, name in columns.items()}
 
-    return Table(header, rows)
+    return ResultTable(header, rows)
 
 
-def _parquet(file: IO[bytes], where: str) -> Table:
+def _parquet(file: IO[bytes], where: str) -> ResultTable:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -221,13 +221,15 @@ def _parquet(file: IO[bytes], where: str) -> Table:
         raise
     except Exception as error:  # the library may raise anything for a damaged file
         raise RecordError(f"{where}: is no Parquet file: {_one_line(error)}") from None
-    if max(groups, default=0) > MAX_GROUP:
-        raise RecordError(f"{where}: has a row group of more than {MAX_GROUP >> 30} GiB; write it with smaller ones")
+    if max(groups, default=0) > MAX_ROW_GROUP_BYTES:
+        raise RecordError(
+            f"{where}: has a row group of more than {MAX_ROW_GROUP_BYTES >> 30} GiB; write it with smaller ones"
+        )
 
     def rows(columns: Mapping[str, str]) -> Iterator[Cells]:
         number = 0
         try:
-            for batch in table.iter_batches(BATCH, columns=sorted(set(columns.values()))):
+            for batch in table.iter_batches(ROWS_PER_BATCH, columns=sorted(set(columns.values()))):
                 values = {what: _cells(batch.column(name), name, where) for what, name in columns.items()}
                 for row in zip(*values.values(), strict=True):
                     number += 1
@@ -236,13 +238,13 @@ def _parquet(file: IO[bytes], where: str) -> Table:
             raise
         except MemoryError:
             raise RecordError(
-                f"{where}, after row {number:,}: unpacks to more than {MAX_MEMORY >> 30} GiB; write it with smaller "
-                "row groups"
+                f"{where}, after row {number:,}: unpacks to more than {MAX_MEMORY_BYTES >> 30} GiB; write it with "
+                "smaller row groups"
             ) from None
         except Exception as error:  # the same
             raise RecordError(f"{where}, after row {number:,}: cannot be read: {_one_line(error)}") from None
 
-    return Table(header, rows)
+    return ResultTable(header, rows)
 
 
 def _cells(column: Any, name: str, where: str) -> list[Any]:
@@ -251,14 +253,14 @@ def _cells(column: Any, name: str, where: str) -> list[Any]:
     import pyarrow.compute as pc
 
     if pa.types.is_nested(column.type):
-        raise RecordError(f"{where}, column '{shown(name)}': holds lists or records; texts and numbers are read")
+        raise RecordError(f"{where}, column '{printable(name)}': holds lists or records; texts and numbers are read")
     if not pa.types.is_dictionary(column.type):
         return list(column.to_pylist())
     texts = column.dictionary
     longest = 0 if pa.types.is_primitive(texts.type) else pc.max(pc.binary_length(texts)).as_py() or 0
-    if longest > MAX_CELL:
+    if longest > MAX_CELL_BYTES:
         raise RecordError(
-            f"{where}, column '{shown(name)}': has a cell of {longest:,} bytes; up to {MAX_CELL:,} are read"
+            f"{where}, column '{printable(name)}': has a cell of {longest:,} bytes; up to {MAX_CELL_BYTES:,} are read"
         )
     return list(column.dictionary_decode().to_pylist())
 
@@ -272,10 +274,10 @@ class _Lines:
         """Of the latest line, from 1."""
 
     def __iter__(self) -> Iterator[str]:
-        while line := self._file.readline(MAX_LINE + 1):
+        while line := self._file.readline(MAX_LINE_BYTES + 1):
             self.number += 1
-            if len(line) > MAX_LINE:
-                raise RecordError(f"{self._where}, line {self.number:,}: has more than {MAX_LINE >> 20} MiB")
+            if len(line) > MAX_LINE_BYTES:
+                raise RecordError(f"{self._where}, line {self.number:,}: has more than {MAX_LINE_BYTES >> 20} MiB")
             try:
                 yield line.decode()
             except UnicodeDecodeError as error:
@@ -284,39 +286,39 @@ class _Lines:
                 ) from None
 
 
-def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
         raise ValueError("a key is there twice")
     return found
 
 
-def _no_number(word: str) -> Any:
+def _refuse_constant(word: str) -> Any:
     raise ValueError(f"{word} is no number")
 
 
-def _whole_number(digits: str) -> int:
+def _parse_int(digits: str) -> int:
     if len(digits) > MAX_DIGITS:
         raise ValueError(f"a number has {len(digits):,} digits, more than {MAX_DIGITS}")
     return int(digits)
 
 
 @contextmanager
-def _in_words(where: str) -> Iterator[None]:
+def _missing_file_reported(where: str) -> Iterator[None]:
     try:
         yield
     except FileNotFoundError:
         raise ConfigError(f"{where}: no such file") from None
 
 
-def shown(value: object) -> str:
+def printable(value: object) -> str:
     """Return a value of a file in an error: on one line, without what would steer a terminal, and not long."""
     text = ascii(value)[1:-1] if isinstance(value, str) and not value.isprintable() else str(value)
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def _one_line(error: BaseException) -> str:
-    return shown(" ".join(str(error).split())[:200])
+    return printable(" ".join(str(error).split())[:200])
 
 
 def name(value: Any) -> str:
@@ -327,15 +329,15 @@ def name(value: Any) -> str:
     if isinstance(value, date):
         value = value.isoformat()
     if value is None or isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise ValueError("is empty; give a text" if value is None else f"{shown(repr(value))} is no text")
+        raise ValueError("is empty; give a text" if value is None else f"{printable(repr(value))} is no text")
     text = unicodedata.normalize("NFC", str(value).strip())
     if not text:
         raise ValueError("is empty; give a text")
-    if len(text) > MAX_NAME:
-        raise ValueError(f"has {len(text):,} characters; up to {MAX_NAME} are read")
+    if len(text) > MAX_NAME_CHARS:
+        raise ValueError(f"has {len(text):,} characters; up to {MAX_NAME_CHARS} are read")
     if not text.isprintable():
         letter = next(letter for letter in text if not letter.isprintable())
-        raise ValueError(f"'{shown(text)}' holds U+{ord(letter):04X}, which cannot be printed; remove it")
+        raise ValueError(f"'{printable(text)}' holds U+{ord(letter):04X}, which cannot be printed; remove it")
     return text
 
 
@@ -352,42 +354,42 @@ def number(value: Any) -> float | None:
             value = None
     if value is None:
         raise ValueError("is no number")
-    found = float(value) if abs(value) < LARGEST else math.nan
+    found = float(value) if abs(value) < MAX_NUMBER else math.nan
     if not math.isfinite(found):
-        raise ValueError(f"{shown(value)} is no finite number, or too large")
+        raise ValueError(f"{printable(value)} is no finite number, or too large")
     return found
 
 
-def _shown_number(value: Any) -> float | None:
+def _parse_number(value: Any) -> float | None:
     try:
         return number(value)
     except ValueError as error:
         text = str(error)
-        raise ValueError(f"'{shown(value)}' is no number" if text == "is no number" else text) from None
+        raise ValueError(f"'{printable(value)}' is no number" if text == "is no number" else text) from None
 
 
-def _seat(value: Any) -> int:
-    found = _shown_number(value)
+def _parse_seat(value: Any) -> int:
+    found = _parse_number(value)
     if found is None or found != int(found) or not 0 <= found <= 10_000:
-        raise ValueError(f"'{shown(value)}' is no number of a seat: 0, 1, ... or 1, 2, ...")
+        raise ValueError(f"'{printable(value)}' is no number of a seat: 0, 1, ... or 1, 2, ...")
     return int(found)
 
 
-def _place(value: Any) -> float | None:
-    found = _shown_number(value)
+def _parse_place(value: Any) -> float | None:
+    found = _parse_number(value)
     if found is not None and found < 1:
-        raise ValueError(f"{shown(value)} is no place; the best one is 1")
+        raise ValueError(f"{printable(value)} is no place; the best one is 1")
     return found
 
 
-READERS: dict[str, Callable[[Any], Any]] = {
+PARSERS: dict[str, Callable[[Any], Any]] = {
     "match": name,
     "block": name,
     "game": name,
     "bot": name,
-    "seat": _seat,
-    "place": _place,
-    "score": _shown_number,
+    "seat": _parse_seat,
+    "place": _parse_place,
+    "score": _parse_number,
 }
 
 
@@ -397,9 +399,9 @@ def columns_of(given: Iterable[str]) -> dict[str, str]:
     for text in given:
         what, equals, column = (part.strip() for part in text.partition("="))
         if not equals or not column:
-            raise ConfigError(f"--columns: '{shown(text)}' is not of the form match=NAME")
+            raise ConfigError(f"--columns: '{printable(text)}' is not of the form match=NAME")
         if what not in COLUMNS:
-            raise ConfigError(f"--columns: nothing is called '{shown(what)}'{did_you_mean(what, list(COLUMNS))}")
+            raise ConfigError(f"--columns: nothing is called '{printable(what)}'{did_you_mean(what, list(COLUMNS))}")
         if what in found:
             raise ConfigError(f"--columns: {what} is there twice")
         found[what] = column

@@ -11,29 +11,29 @@ from typing import NamedTuple, Self, cast
 
 from arena.core.errors import RecordError
 from arena.core.names import plain_name
-from arena.foreign.rows import Row, shown
+from arena.foreign.rows import ResultRow, printable
 from arena.plan.model import MOST_SEATS
 
-MOST_BOTS = 10_000
+MAX_BOTS = 10_000
 """Bots of a file: what a rating takes grows with their cube."""
-MOST_BOARDS = 200
-MOST_ROWS = 10_000_000
-MOST_CELLS = 50_000_000
+MAX_BOARDS = 200
+MAX_ROWS = 10_000_000
+MAX_CELLS = 50_000_000
 """Largest product of a board's blocks and the matches of the largest one, or of matches and their players squared."""
-BATCH = 1_000
+ROWS_PER_BATCH = 1_000
 
 SCHEMA = """
 CREATE TABLE rows (line INTEGER PRIMARY KEY, game TEXT, match TEXT, block TEXT, bot INTEGER, seat INTEGER,
     place REAL, score REAL);
 """
-GROUP = """
+GROUP_BY_MATCH = """
 CREATE INDEX by_match ON rows (game, match);
 CREATE TABLE matches AS SELECT min(line) AS first, game, match, min(block) AS block, count(*) AS players
     FROM rows GROUP BY game, match ORDER BY first;
 """
 
 
-class Shape(NamedTuple):
+class StagedBoard(NamedTuple):
     """A board: one game at one number of players."""
 
     game: str
@@ -41,7 +41,7 @@ class Shape(NamedTuple):
     matches: int
 
 
-class Seated(NamedTuple):
+class StagedSeat(NamedTuple):
     """One bot in one match."""
 
     bot: int
@@ -50,16 +50,16 @@ class Seated(NamedTuple):
     score: float | None
 
 
-class Match(NamedTuple):
+class StagedMatch(NamedTuple):
     """One match with its bots by seat."""
 
     name: str
     game: str
     block: str | None
-    seats: list[Seated]
+    seats: list[StagedSeat]
 
 
-class _Staged(NamedTuple):
+class _StagedRow(NamedTuple):
     """A row of the database."""
 
     line: int
@@ -92,25 +92,25 @@ class Staging:
     def __exit__(self, *_: object) -> None:
         self._db.close()
 
-    def take(self, rows: Iterable[Row]) -> None:
+    def take(self, rows: Iterable[ResultRow]) -> None:
         """Take all rows of a file; raises `RecordError` for one that does not fit those before."""
         stream = map(self._as_staged, rows)
-        while batch := list(itertools.islice(stream, BATCH)):
+        while batch := list(itertools.islice(stream, ROWS_PER_BATCH)):
             self.rows += len(batch)
-            if self.rows > MOST_ROWS:
-                raise RecordError(f"{self.where}: has more than {MOST_ROWS:,} rows; split it by game or by season")
+            if self.rows > MAX_ROWS:
+                raise RecordError(f"{self.where}: has more than {MAX_ROWS:,} rows; split it by game or by season")
             self._db.executemany("INSERT INTO rows VALUES (?, ?, ?, ?, ?, ?, ?, ?)", batch)
         if not self.rows:
             raise RecordError(f"{self.where}: has no rows; each tells one bot in one match")
-        self._db.executescript(GROUP)
+        self._db.executescript(GROUP_BY_MATCH)
 
-    def _as_staged(self, row: Row) -> tuple[object, ...]:
+    def _as_staged(self, row: ResultRow) -> tuple[object, ...]:
         game = row.game or self.game
         if game not in self._games:
             try:
                 self._games.add(plain_name(game))
             except ValueError as error:
-                raise RecordError(f"{self.where}, line {row.line:,}, game '{shown(game)}': {error}") from None
+                raise RecordError(f"{self.where}, line {row.line:,}, game '{printable(game)}': {error}") from None
         if row.place is None and row.score is None:
             raise RecordError(
                 f"{self.where}, line {row.line:,}: has neither a place nor a score; give one, the last place for "
@@ -127,19 +127,19 @@ class Staging:
         other = self._alike.setdefault(unicodedata.normalize("NFKC", name).casefold(), name)
         if other != name:
             raise RecordError(
-                f"{self.where}, line {line:,}: bot '{shown(name)}' differs from '{shown(other)}' (line "
+                f"{self.where}, line {line:,}: bot '{printable(name)}' differs from '{printable(other)}' (line "
                 f"{self._bot_lines[self.bots[other]]:,}) in case or in form alone; write both alike, or rename one"
             )
-        if len(self.bots) == MOST_BOTS:
+        if len(self.bots) == MAX_BOTS:
             raise RecordError(
-                f"{self.where}, line {line:,}: has more than {MOST_BOTS:,} bots, which cannot be rated together; leave "
+                f"{self.where}, line {line:,}: has more than {MAX_BOTS:,} bots, which cannot be rated together; leave "
                 "out those with the fewest matches"
             )
         self._bot_lines.append(line)
         self.bots[name] = len(self.bots)
         return self.bots[name]
 
-    def boards(self) -> list[Shape]:
+    def boards(self) -> list[StagedBoard]:
         """Return the boards, sorted; raises `RecordError` for what cannot be one."""
         query = "SELECT game, players, count(*), min(first), min(match) FROM matches GROUP BY game, players"
         found = []
@@ -147,23 +147,23 @@ class Staging:
             if not 2 <= players <= MOST_SEATS:
                 of = "1 row" if players == 1 else f"{players:,} rows"
                 raise RecordError(
-                    f"{self.where}, line {line:,}: match '{shown(match)}' of {game} has {of}; a match has a row for "
-                    f"each of its 2 to {MOST_SEATS} bots"
+                    f"{self.where}, line {line:,}: match '{printable(match)}' of {game} has {of}; a match has a row "
+                    f"for each of its 2 to {MOST_SEATS} bots"
                 )
-            found.append(Shape(game, players, matches))
-        if len(found) > MOST_BOARDS:
+            found.append(StagedBoard(game, players, matches))
+        if len(found) > MAX_BOARDS:
             raise RecordError(
                 f"{self.where}: has {len(found):,} boards, one for each game and number of bots in a match; up to "
-                f"{MOST_BOARDS} are taken"
+                f"{MAX_BOARDS} are taken"
             )
         for shape in found:
             self._check_blocks(shape)
         return found
 
-    def _check_blocks(self, shape: Shape) -> None:
+    def _check_blocks(self, shape: StagedBoard) -> None:
         """Raise `RecordError` where rating a board would take too much memory."""
         board = f"{shape.game} with {shape.players} players"
-        if shape.matches * shape.players**2 > MOST_CELLS:
+        if shape.matches * shape.players**2 > MAX_CELLS:
             raise RecordError(f"{self.where}: has {shape.matches:,} matches of {board}, too many to be rated together")
         query = (
             "SELECT block, count(DISTINCT match) FROM rows JOIN "
@@ -175,40 +175,40 @@ class Staging:
             blocks += 1
             if matches > most:
                 most, largest = matches, name
-        if blocks * most > MOST_CELLS:
+        if blocks * most > MAX_CELLS:
             raise RecordError(
-                f"{self.where}, column block: {blocks:,} blocks of {board}, the largest, '{shown(largest)}', with "
+                f"{self.where}, column block: {blocks:,} blocks of {board}, the largest, '{printable(largest)}', with "
                 f"{most:,} matches, are too uneven to be rated together; split the large ones, or leave the column out"
             )
 
-    def entries(self, shape: Shape) -> list[int]:
+    def entries(self, shape: StagedBoard) -> list[int]:
         """Return the numbers of a board's bots."""
         query = "SELECT DISTINCT bot FROM rows JOIN matches USING (game, match) WHERE game = ? AND players = ?"
         return [bot for (bot,) in self._db.execute(query, shape[:2])]
 
-    def matches(self) -> Iterator[Match]:
+    def matches(self) -> Iterator[StagedMatch]:
         """Yield every match in the order of first rows; raises `RecordError` for one that does not fit together."""
         least = self._db.execute("SELECT min(seat) FROM rows").fetchone()[0]
         query = (
             "SELECT line, game, match, r.block, bot, seat, place, score FROM matches m "
             "CROSS JOIN rows r USING (game, match) ORDER BY m.first, line"
         )
-        rows = map(_Staged._make, self._db.execute(query))
+        rows = map(_StagedRow._make, self._db.execute(query))
         for _, of_match in itertools.groupby(rows, lambda row: (row.game, row.match)):
             yield self._match(list(of_match), least)
 
-    def _match(self, rows: list[_Staged], least: int | None) -> Match:
+    def _match(self, rows: list[_StagedRow], least: int | None) -> StagedMatch:
         line, game, name, block, *_ = rows[0]
-        where = f"{self.where}, line {line:,}: match '{shown(name)}'"
+        where = f"{self.where}, line {line:,}: match '{printable(name)}'"
         blocks, bots = {row.block for row in rows}, [row.bot for row in rows]
         if len(blocks) > 1:
-            listed = " and ".join(f"'{shown(each)}'" for each in sorted(map(str, blocks))[:2])
+            listed = " and ".join(f"'{printable(each)}'" for each in sorted(map(str, blocks))[:2])
             raise RecordError(f"{where} is in several blocks, {listed}; a match is in one")
         if len(set(bots)) < len(bots):
             twice = next(row for place, row in enumerate(rows) if row.bot in bots[:place])
             bot = next(bot for bot, number in self.bots.items() if number == twice.bot)
             raise RecordError(
-                f"{where} has bot '{shown(bot)}' twice, again in line {twice.line:,}; or are they two matches?"
+                f"{where} has bot '{printable(bot)}' twice, again in line {twice.line:,}; or are they two matches?"
             )
         for what in ("place", "score"):
             empty = [row.line for row in rows if getattr(row, what) is None]
@@ -224,7 +224,7 @@ class Staging:
             )
         keys = [-cast(float, row.score) if row.place is None else row.place for row in rows]
         seated = [
-            Seated(row.bot, seat, sum(other < key for other in keys), row.score)
+            StagedSeat(row.bot, seat, sum(other < key for other in keys), row.score)
             for row, seat, key in zip(rows, seats, keys, strict=True)
         ]
-        return Match(name, game, block, sorted(seated, key=lambda each: each.seat))
+        return StagedMatch(name, game, block, sorted(seated, key=lambda each: each.seat))

@@ -120,25 +120,25 @@ def as_text(value: Any, format: str = "") -> str:
     return f"{value:{format}}"
 
 
-BOARD = """game | | | | string: canonical spec of the game
+BOARD_COLUMNS = """game | | | | string: canonical spec of the game
 players | | | | int64: number of players"""
 
-PAIR = """bot | | | bot: label; the bot higher on the leaderboard comes first
+PAIR_COLUMNS = """bot | | | bot: label; the bot higher on the leaderboard comes first
 opponent | | | opponent: label of the other bot
 matches | matches | , | matches: that both played"""
 
-LEADS = """lead | -1 to 1 | +.2f | lead: share of matches ahead minus share behind, blocks weighing alike; with two
-    players half the difference
+LEAD_COLUMNS = """lead | -1 to 1 | +.2f | lead: share of matches ahead minus share behind, blocks weighing alike; with
+    two players half the difference
 predicted | -1 to 1 | +.2f | predicted: the lead that ratings and draw margin of the board predict
 z | standard deviations | +.1f | z: deviation of the lead from the predicted one, in standard deviations under the
     rating model: beyond 1.96 either way in about 1 of 20 pairs if the ratings hold. The variance is the model's,
     times what the matches of a block have in common, less the share that fitting the ratings took up"""
 
-PLACE = """round | | | | int64: counted from 0
+PLACE_COLUMNS = """round | | | | int64: counted from 0
 lineup | | | | int64: seating within the block, counted from 0
 seat | | | | int64: counted from 0; empty for foreign results without seats"""
 
-RESULT = """return_ | -1 to 1 | +.3f | | float64: utility: beating b of n seats and tying with t gives
+RESULT_COLUMNS = """return_ | -1 to 1 | +.3f | | float64: utility: beating b of n seats and tying with t gives
     (2b + t)/(n - 1) - 1
 score | the game's score | | | Int64: or the game's own utility, a float in the table of a plan with such games; empty
     for games without either
@@ -202,7 +202,7 @@ CROSSTABLE = Table(
     "Crosstable",
     "`arena crosstable`, `arena export --what crosstable`, `arena.crosstable`: a row for every two bots that met",
     columns(f"""
-{PAIR}
+{PAIR_COLUMNS}
 blocks | blocks | ,: that both played, without repeated ones, as for `distinct_matches`
 wins | matches | , | W: matches in which the bot's place is better than the opponent's, whatever other seats did
 ties | matches | , | T: matches in which the two places are equal
@@ -210,7 +210,7 @@ losses | matches | , | L: matches in which the bot's place is worse than the opp
 difference | -2 to 2 | +.3f | difference ± 95 %: mean of the bot's return minus the opponent's, matches weighing alike
 difference_ci_low, difference_ci_high | -2 to 2 | +.3f: 95 % interval of the difference, made like that of
     `mean_return`; empty below two blocks
-{LEADS}
+{LEAD_COLUMNS}
 alpha_rank | 0 to 1: only with `--alpha-rank`: share of the row's bot in a population of 50 where the better of two
     spreads (alpha 0.1); the shares of all bots sum to 1
 """),
@@ -220,8 +220,8 @@ MISFITS = Table(
     "Misfits",
     "`arena crosstable`: pairs whose lead is at least 0.05 from the predicted one, significantly so among all at 5 %",
     columns(f"""
-{PAIR}
-{LEADS}
+{PAIR_COLUMNS}
+{LEAD_COLUMNS}
 p_value | 0 to 1 | .2g: of Holm's test over all pairs of the board
 """),
 )
@@ -256,7 +256,7 @@ POWER = Table(
     "Power",
     "`arena power`, `arena.power`: a row for every board on which both bots play",
     columns(f"""
-{BOARD}
+{BOARD_COLUMNS}
 a: label of bot A
 b: label of bot B
 blocks | blocks | ,: complete blocks with both bots, without repeated ones
@@ -297,7 +297,7 @@ FAULTS = Table(
     "`arena.faults`: bots that forfeited matches, by board and cause, in the plan's order of their first matches",
     columns(f"""
 bot: label
-{BOARD}
+{BOARD_COLUMNS}
 cause: `illegal_action`, `timeout`, `crash`, `memory`, `protocol`, `init` or, of a person, `resigned`
 count | matches: matches of the plan that it forfeited for that cause, in incomplete blocks too
 first_match: the first of them in the order of the plan: the shortest unique beginning of its id
@@ -309,13 +309,13 @@ MATCHES = Table(
     "`arena export --what matches --format csv` and other tables: a row for each seat of every match",
     columns(f"""
 match | | | | string: id: the block's identity, a dash, the line-up
-{BOARD}
+{BOARD_COLUMNS}
 block | | | | string: id of the block, hexadecimal
-{PLACE}
+{PLACE_COLUMNS}
 bot | | | | string: label
 identity | | | | string: `name@hash` over parameters and source of the bot
 place | place | | | int64: 1 is best; ties share the better one
-{RESULT}
+{RESULT_COLUMNS}
 plies | plies | | | int64: length of the match, random moves and rolls included
 evaluations | -1 to 1 | | | string: what bots expected of this seat's return, whoever moved: JSON of a list of `[ply,
     expected return]`, plies counted from 0; empty in a match without evaluations
@@ -330,11 +330,11 @@ BOARD_MATCHES = Table(
     "`arena.matches`: a row for each seat of every match in a complete block, in canonical order",
     columns(f"""
 block: number of the block, in the order of the plan
-{PLACE}
+{PLACE_COLUMNS}
 entry: number of the bot in the plan
 bot | | | | string: label
 rank | place | | | int64: the place counted from 0, as games and logs do: 0 is best; ties share the better one
-{RESULT}
+{RESULT_COLUMNS}
 plies | plies | | | int64: length of the match, random moves and rolls included
 moves_hash: 64-bit hash of the moves, equal for equal moves
 distinct_share | 0 to 1: share of the blocks of the same bots that do not repeat another one move by move
@@ -343,12 +343,12 @@ distinct_share | 0 to 1: share of the blocks of the same bots that do not repeat
 
 TABLES = {name.lower(): table for name, table in globals().items() if isinstance(table, Table)}
 """All tables, by the word that names them."""
-FORMATS = {column.name: column.format for table in TABLES.values() for column in table.columns}
+COLUMN_FORMATS = {column.name: column.format for table in TABLES.values() for column in table.columns}
 
 
 def format_of(name: str) -> str:
     """Return the format of a column, whichever table it is in; that of other columns is empty."""
-    return FORMATS.get(name, FORMATS.get(_first_seat(name), ""))
+    return COLUMN_FORMATS.get(name, COLUMN_FORMATS.get(_first_seat(name), ""))
 
 
 def check_columns(wanted: Sequence[str], known: Sequence[str], table: str) -> None:

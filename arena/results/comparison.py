@@ -31,7 +31,7 @@ from arena.tournament.dice_keys import has_own_dice, shared_in_blocks
 from arena.tournament.tournament import Tournament
 from engine import load_game
 
-PAIR = 2
+MATCHES_PER_BLOCK = 2
 """Matches of a block of a comparison."""
 
 
@@ -138,7 +138,7 @@ class LoggedComparison:
         }
 
 
-class _Met(NamedTuple):
+class _PairedMatches(NamedTuple):
     """Matches of a board that compare two bots: arrays (matches,), in the order of the log."""
 
     rows: np.ndarray
@@ -200,7 +200,7 @@ def _units(ranks: np.ndarray, seat: np.ndarray) -> np.ndarray:
     return 2 * (ranks > mine).sum(axis=1) + (ranks == mine).sum(axis=1) - 1
 
 
-def _meetings(found: BoardMatches, entries: tuple[int, int]) -> _Met:
+def _meetings(found: BoardMatches, entries: tuple[int, int]) -> _PairedMatches:
     """Return the matches that both bots played."""
     sits = np.stack([found.entries == entry for entry in entries], axis=1)
     rows = np.flatnonzero(np.all(np.any(sits, axis=2), axis=1))
@@ -209,10 +209,10 @@ def _meetings(found: BoardMatches, entries: tuple[int, int]) -> _Met:
     rows, seats = rows[order], seats[order]
     block = np.unique(found.block[rows], return_inverse=True)[1]
     a, b = (_units(found.ranks[rows], seats[:, who]) for who in range(2))
-    return _Met(rows, block, seats, a, b, np.bincount(block))
+    return _PairedMatches(rows, block, seats, a, b, np.bincount(block))
 
 
-def _duels(found: BoardMatches, schedule: Schedule, index: int, entries: tuple[int, int]) -> _Met:
+def _duels(found: BoardMatches, schedule: Schedule, index: int, entries: tuple[int, int]) -> _PairedMatches:
     """Return the matches of a comparison with others at the table, where the two take turns in one seat."""
     rivals = schedule.rivals(index) or ()
     if set(entries) != set(rivals):
@@ -225,8 +225,10 @@ def _duels(found: BoardMatches, schedule: Schedule, index: int, entries: tuple[i
     rows = np.lexsort((is_b, found.block))
     block, seat, is_b = found.block[rows], seat[rows], is_b[rows]
     units = _units(found.ranks[rows], seat)
-    ones = np.ones(len(rows) // PAIR, np.int64)
-    return _Met(rows, block, np.column_stack([seat, seat]), np.where(is_b, 0, units), np.where(is_b, units, 0), ones)
+    ones = np.ones(len(rows) // MATCHES_PER_BLOCK, np.int64)
+    return _PairedMatches(
+        rows, block, np.column_stack([seat, seat]), np.where(is_b, 0, units), np.where(is_b, units, 0), ones
+    )
 
 
 def _compared(
@@ -234,12 +236,12 @@ def _compared(
     index: int,
     entries: tuple[int, int],
     found: BoardMatches,
-    met: _Met,
+    met: _PairedMatches,
     test: Sprt,
 ) -> LoggedComparison:
     schedule = tournament.schedule
     board, blocks = schedule.boards[index], len(met.matches)
-    is_paired = bool((np.bincount(met.block) == PAIR).all())
+    is_paired = bool((np.bincount(met.block) == MATCHES_PER_BLOCK).all())
     if test.model == "normalized" and not is_paired:
         raise ConfigError("model = 'normalized': is told for blocks of two matches only; logistic takes any")
     most = 2 * (board.players - 1) * met.matches
@@ -289,7 +291,9 @@ def _compared(
     )
 
 
-def _contents(store: Store, board: Board, found: BoardMatches, met: _Met) -> Iterator[tuple[Hashable, Hashable, int]]:
+def _contents(
+    store: Store, board: Board, found: BoardMatches, met: _PairedMatches
+) -> Iterator[tuple[Hashable, Hashable, int]]:
     """Yield, by block, what tells its line-ups and opening, its moves, and its number, as `Repeats.add` wants them."""
     opening = setup_plies(load_game(board.game, board.players)) + board.opening
     first = np.flatnonzero(np.diff(met.block, prepend=-1))
@@ -303,22 +307,22 @@ def _contents(store: Store, board: Board, found: BoardMatches, met: _Met) -> Ite
         yield (lineups, starts[block]), found.moves_hash[rows].tobytes(), block
 
 
-def _saving(schedule: Schedule, board: Board, met: _Met, counted: list[int]) -> Saving:
+def _saving(schedule: Schedule, board: Board, met: _PairedMatches, counted: list[int]) -> Saving:
     """Return what blocks save by what their two matches share, of those that counted, in that order."""
-    if schedule.is_foreign or (board.players > PAIR and not schedule.scheduler.takes_turns):
+    if schedule.is_foreign or (board.players > MATCHES_PER_BLOCK and not schedule.scheduler.takes_turns):
         return dice_saving(np.zeros(0), np.zeros(0), np.zeros(0))
     scale = board.players - 1
-    a, b = met.units_a[::PAIR][counted] / scale - 1, met.units_b[1::PAIR][counted] / scale - 1
-    return dice_saving(a, b, met.seats[::PAIR, 0][counted])
+    a, b = met.units_a[::MATCHES_PER_BLOCK][counted] / scale - 1, met.units_b[1::MATCHES_PER_BLOCK][counted] / scale - 1
+    return dice_saving(a, b, met.seats[::MATCHES_PER_BLOCK, 0][counted])
 
 
-def _forfeits(found: BoardMatches, met: _Met, entries: tuple[int, int]) -> tuple[int, int]:
+def _forfeits(found: BoardMatches, met: _PairedMatches, entries: tuple[int, int]) -> tuple[int, int]:
     forfeited, seated = found.forfeited[met.rows].astype(bool), found.entries[met.rows]
     a, b = (int((forfeited & (seated == entry)).sum()) for entry in entries)
     return a, b
 
 
-def _remarks(resolved: ResolvedPlan, board: Board, found: BoardMatches, met: _Met) -> Iterator[str]:
+def _remarks(resolved: ResolvedPlan, board: Board, found: BoardMatches, met: _PairedMatches) -> Iterator[str]:
     """Yield what the figures do not allow for."""
     blocks = len(met.matches)
     if resolved.foreign is not None:
@@ -332,7 +336,7 @@ def _remarks(resolved: ResolvedPlan, board: Board, found: BoardMatches, met: _Me
                 f"In {uneven:,} of {blocks:,} blocks the two did not have every seat equally often: whatever a seat is "
                 "worth may be in the difference."
             )
-    if board.players > PAIR:
+    if board.players > MATCHES_PER_BLOCK:
         yield f"With {board.players} players Elo is that of the score by convention, and who else sat there matters."
     if blocks == 1:
         yield "One block says nothing of chance: an interval takes two at least."
@@ -346,7 +350,7 @@ def _remarks(resolved: ResolvedPlan, board: Board, found: BoardMatches, met: _Me
         )
 
 
-def _uneven(met: _Met, players: int) -> int:
+def _uneven(met: _PairedMatches, players: int) -> int:
     """Return the number of blocks in which one of two bots had some seat more often than the other."""
     size = len(met.matches) * players
     often = [np.bincount(met.block * players + met.seats[:, who], minlength=size) for who in range(2)]

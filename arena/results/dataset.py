@@ -22,7 +22,7 @@ from arena.match.estimates import MOST_VISITED, NOTHING
 from arena.match.replay import check_game, walk
 from arena.match.stored import StoredMatch
 from arena.plan.config import DatasetFormat
-from arena.results.exported import DATASET
+from arena.results.exported import DATASET_FOLDER
 from arena.results.matches import chosen_boards
 from arena.schedule.boards import Board
 from arena.tournament.tournament import Tournament
@@ -30,16 +30,16 @@ from engine import Game, State, UnsupportedError, returns_from_ranks
 from engine.errors import did_you_mean, one_line
 from engine.observation import ObservationSpec
 
-VERSION = 1
+DATASET_VERSION = 1
 """Version of the columns, raised when one changes its meaning."""
-MANIFEST = "manifest.json"
-FOLDER = DATASET
+MANIFEST_NAME = "manifest.json"
+FOLDER = DATASET_FOLDER
 """Beside the log, where a run writes one that its configuration asks for."""
-ROWS = 16_384
+ROWS_PER_SHARD = 16_384
 """Decisions in a shard by default."""
 
 
-class Options(NamedTuple):
+class DatasetOptions(NamedTuple):
     """What of a log becomes a dataset, and how."""
 
     format: DatasetFormat = "parquet"
@@ -47,7 +47,7 @@ class Options(NamedTuple):
     players: int | None = None
     bots: tuple[str, ...] = ()
     """Labels of the bots whose decisions are kept; all when there are none."""
-    rows: int = ROWS
+    rows: int = ROWS_PER_SHARD
     """Decisions in a shard."""
 
 
@@ -60,7 +60,7 @@ class Decision(NamedTuple):
     action: int
 
 
-def write_dataset(tournament: Tournament, folder: Path, options: Options) -> dict[str, Any]:
+def write_dataset(tournament: Tournament, folder: Path, options: DatasetOptions) -> dict[str, Any]:
     """Write the decisions of bots in a log's matches, whole or not at all, and return the manifest.
 
     A dataset that is there is replaced. Raises an `ArenaError` for a folder that holds anything else, filters that
@@ -78,8 +78,13 @@ def write_dataset(tournament: Tournament, folder: Path, options: Options) -> dic
         fresh = desk / "new"
         fresh.mkdir()
         boards = [_write_board(tournament, index, fresh, options) for index in chosen]
-        manifest = {"dataset": VERSION, "format": options.format, "bots": [*options.bots] or None, "boards": boards}
-        _write(fresh / MANIFEST, json.dumps(manifest, indent=1, ensure_ascii=False).encode() + b"\n")
+        manifest = {
+            "dataset": DATASET_VERSION,
+            "format": options.format,
+            "bots": [*options.bots] or None,
+            "boards": boards,
+        }
+        _write(fresh / MANIFEST_NAME, json.dumps(manifest, indent=1, ensure_ascii=False).encode() + b"\n")
         if folder.exists():
             os.rename(folder, desk / "old")
         os.rename(fresh, folder)
@@ -104,7 +109,7 @@ def check_folder(folder: Path) -> None:
                 )
 
 
-def observed(board: Board) -> tuple[Game, ObservationSpec]:
+def observation_of(board: Board) -> tuple[Game, ObservationSpec]:
     """Return a board's game, and what seats see of it; raises `ConfigError` for a game without observations."""
     game = check_game(board)
     try:
@@ -116,19 +121,19 @@ def observed(board: Board) -> tuple[Game, ObservationSpec]:
 def files_of(folder: Path) -> set[str] | None:
     """Return the files of the dataset in a folder, as its manifest lists them; None where there is no dataset."""
     try:
-        manifest = read_json(folder / MANIFEST)
+        manifest = read_json(folder / MANIFEST_NAME)
         if "dataset" not in manifest:
             return None
-        return {MANIFEST, *(str(shard["file"]) for board in manifest["boards"] for shard in board["shards"])}
+        return {MANIFEST_NAME, *(str(shard["file"]) for board in manifest["boards"] for shard in board["shards"])}
     except (OSError, ValueError, TypeError, KeyError):
         return None
 
 
-def _write_board(tournament: Tournament, index: int, folder: Path, options: Options) -> dict[str, Any]:
+def _write_board(tournament: Tournament, index: int, folder: Path, options: DatasetOptions) -> dict[str, Any]:
     """Write the shards of a board; return its entry in the manifest."""
     schedule = tournament.schedule
     board = schedule.boards[index]
-    game, spec = observed(board)
+    game, spec = observation_of(board)
     name = board.slug
     (folder / name).mkdir()
     shard = Shard(game, options.rows)

@@ -17,25 +17,25 @@ from arena.core.errors import ArenaError, ConfigError
 from arena.core.files import MAX_JSON, read_json
 from arena.plan.model import ResolvedPlan
 from arena.results.columns import DIFF, HIGH, LOW
+from arena.results.leaderboard_files import about_board
 from arena.results.leaderboards import leaderboards
-from arena.results.report import about_board
 from arena.results.tables import from_csv
 from arena.tournament.logs import LOG
 from arena.tournament.tournament import Tournament
 from engine.errors import one_line
 
-KINDS = (".json", ".parquet", ".csv")
+LEADERBOARD_FORMATS = (".json", ".parquet", ".csv")
 """Formats that leaderboards are read from, the most complete first."""
-MOST_CELLS = 2**22
+MAX_CELLS = 2**22
 MEASURES = tuple((name, name + LOW, name + HIGH) for name in ("rating", "mean_return"))
 """Columns to compare by, with those of their intervals: the first ones that both leaderboards have."""
-CRITICAL = float(ndtri(0.975))
+CRITICAL_Z = float(ndtri(0.975))
 """Standard errors on each side of a 95 % interval of a normal distribution."""
-BOARD = re.compile(r".*_[0-9]+p")
+BOARD_SLUG = re.compile(r".*_[0-9]+p")
 
 
 @dataclass(frozen=True)
-class Side:
+class VersionedLeaderboard:
     """Leaderboard with the versions of its rules and bots, if known."""
 
     frame: pd.DataFrame
@@ -62,8 +62,8 @@ def diff(before: str | Path, after: str | Path, home: str | Path | None = None) 
 
     Raises `ConfigError` when there are none, or when they have no measure in common.
     """
-    old, new = sides(before, home), sides(after, home)
-    if len(old) == len(new) == 1 and (is_file(before) or is_file(after)):
+    old, new = read_leaderboards(before, home), read_leaderboards(after, home)
+    if len(old) == len(new) == 1 and (is_leaderboard_file(before) or is_leaderboard_file(after)):
         name, side = next(iter(new.items()))
         other = next(iter(old))
         if name != other and old[other].identities and side.identities:
@@ -75,21 +75,26 @@ def diff(before: str | Path, after: str | Path, home: str | Path | None = None) 
     return [compare(name, old[name], new[name]) for name in common]
 
 
-def is_file(target: str | Path) -> bool:
+def is_leaderboard_file(target: str | Path) -> bool:
     """Return whether a target is the file of a leaderboard."""
-    return Path(target).suffix in KINDS
+    return Path(target).suffix in LEADERBOARD_FORMATS
 
 
-def sides(target: str | Path, home: str | Path | None = None) -> dict[str, Side]:
+def read_leaderboards(target: str | Path, home: str | Path | None = None) -> dict[str, VersionedLeaderboard]:
     """Return the leaderboards of a file, a folder of files, or a tournament, by board."""
     path = Path(target)
-    if is_file(path):
+    if is_leaderboard_file(path):
         if not path.is_file():
             raise ConfigError(f"{path}: no such file")
         return dict([_read(path)])
     if path.is_dir() and not (path / LOG).is_file():
-        stems = sorted({file.stem for file in path.iterdir() if BOARD.fullmatch(file.stem) and is_file(file)})
-        files = [next(path / f"{stem}{kind}" for kind in KINDS if (path / f"{stem}{kind}").is_file()) for stem in stems]
+        stems = sorted(
+            {file.stem for file in path.iterdir() if BOARD_SLUG.fullmatch(file.stem) and is_leaderboard_file(file)}
+        )
+        files = [
+            next(path / f"{stem}{kind}" for kind in LEADERBOARD_FORMATS if (path / f"{stem}{kind}").is_file())
+            for stem in stems
+        ]
         if not files:
             raise ConfigError(f"{path}: holds neither a log nor leaderboards in csv, json or parquet")
         return dict(map(_read, files))
@@ -101,13 +106,13 @@ def sides(target: str | Path, home: str | Path | None = None) -> dict[str, Side]
         }
 
 
-def _with_versions(frame: pd.DataFrame, about: Mapping[str, Any]) -> Side:
+def _with_versions(frame: pd.DataFrame, about: Mapping[str, Any]) -> VersionedLeaderboard:
     bots, rules = about.get("bots"), about.get("rules_version")
     identities = bots and {one_line(label): one_line(bot["identity"]) for label, bot in bots.items()}
-    return Side(frame, rules if type(rules) is int else None, identities)
+    return VersionedLeaderboard(frame, rules if type(rules) is int else None, identities)
 
 
-def _read(path: Path) -> tuple[str, Side]:
+def _read(path: Path) -> tuple[str, VersionedLeaderboard]:
     """Read the file of a leaderboard, with the versions in it or in the plan.json beside it."""
     try:
         about = read_json(path) if path.suffix == ".json" else {}
@@ -137,7 +142,7 @@ def _frame(path: Path, about: Mapping[str, Any]) -> pd.DataFrame:
     import pyarrow.parquet as pq
 
     metadata = pq.read_metadata(path)
-    if metadata.num_rows * metadata.num_columns > MOST_CELLS:
+    if metadata.num_rows * metadata.num_columns > MAX_CELLS:
         raise ValueError("too large")
     return pq.ParquetFile(path).read().to_pandas()
 
@@ -166,7 +171,7 @@ def _planned(path: Path) -> dict[str, Any]:
     return next((about_board(board, schedule) for board in schedule.boards if board.slug == path.stem), {})
 
 
-def compare(name: str, before: Side, after: Side) -> BoardDiff:
+def compare(name: str, before: VersionedLeaderboard, after: VersionedLeaderboard) -> BoardDiff:
     """Compare two leaderboards of one board, bot by bot.
 
     z = change / sqrt(se_before² + se_after²), with se = half of the 95 % interval / 1.96 (Wald's test; Wald, "Tests of
@@ -179,7 +184,7 @@ def compare(name: str, before: Side, after: Side) -> BoardDiff:
     change = (new["value"] - old["value"]).round(4) + 0.0
     error = (old["error"] ** 2 + new["error"] ** 2) ** 0.5
     z = (change / error).mask((error == 0) & (change == 0), 0.0)
-    significant = (z.abs() >= CRITICAL).astype("boolean").mask(z.isna())
+    significant = (z.abs() >= CRITICAL_Z).astype("boolean").mask(z.isna())
     causes = _Causes(before, after)
     frame = pd.DataFrame(
         {
@@ -216,13 +221,13 @@ def _indexed(frame: pd.DataFrame, measure: tuple[str, str, str]) -> pd.DataFrame
     half = (high - value).combine(value - low, max)
     if measure[0] == "mean_return":
         half = half.mask((low <= -1) & (high >= 1))
-    return pd.DataFrame({"rank": frame["rank"], "value": value, "error": half / CRITICAL}).set_axis(frame["bot"])
+    return pd.DataFrame({"rank": frame["rank"], "value": value, "error": half / CRITICAL_Z}).set_axis(frame["bot"])
 
 
 class _Causes:
     """Possible causes of the changes on a board."""
 
-    def __init__(self, before: Side, after: Side) -> None:
+    def __init__(self, before: VersionedLeaderboard, after: VersionedLeaderboard) -> None:
         self.before, self.after = before, after
         old, new = (list(side.frame.get("bot", [])) for side in (before, after))
         self.added = [bot for bot in new if bot not in old]

@@ -7,25 +7,25 @@ from pathlib import Path
 
 from arena.plan.config import FORMATS
 
-WHAT = ("leaderboards", "crosstable", "matches", "report")
-REPORT = "index.html"
+EXPORTS = ("leaderboards", "crosstable", "matches", "report")
+REPORT_NAME = "index.html"
 JSON_LINES = "jsonl"
 """Format of matches only, and their default."""
-DATASET = "dataset"
-FORMAT = "|".join(FORMATS)
-NAMES = {
-    "leaderboards": re.compile(rf".+_[0-9]+p\.({FORMAT})"),
-    "crosstable": re.compile(rf".+_[0-9]+p_crosstable\.({FORMAT})"),
-    "matches": re.compile(rf"matches\.({FORMAT}|{JSON_LINES})"),
-    "report": re.compile(re.escape(REPORT)),
+DATASET_FOLDER = "dataset"
+FORMAT_PATTERN = "|".join(FORMATS)
+FILE_PATTERNS = {
+    "leaderboards": re.compile(rf".+_[0-9]+p\.({FORMAT_PATTERN})"),
+    "crosstable": re.compile(rf".+_[0-9]+p_crosstable\.({FORMAT_PATTERN})"),
+    "matches": re.compile(rf"matches\.({FORMAT_PATTERN}|{JSON_LINES})"),
+    "report": re.compile(re.escape(REPORT_NAME)),
     "plan": re.compile(r"(plan|versions)\.json"),
-    "dataset": re.compile(DATASET),
+    "dataset": re.compile(DATASET_FOLDER),
 }
 """By kind: names of files, or of a folder."""
 
 
 def exported(folder: Path) -> dict[str, list[str]]:
-    """Return the names of what was exported into a folder by kind, of `NAMES`, kinds without any left out."""
+    """Return the names of what was exported into a folder by kind, of `FILE_PATTERNS`, kinds without any left out."""
     names = sorted(path.name for path in folder.iterdir())
-    found = {kind: [name for name in names if pattern.fullmatch(name)] for kind, pattern in NAMES.items()}
+    found = {kind: [name for name in names if pattern.fullmatch(name)] for kind, pattern in FILE_PATTERNS.items()}
     return {kind: there for kind, there in found.items() if there}

@@ -12,10 +12,10 @@ from arena.core.files import write_file
 from arena.plan.config import DEFAULT_FORMATS, FORMATS
 from arena.plan.files import write_plan_and_versions
 from arena.results.crosstable import board_crosstable
-from arena.results.exported import JSON_LINES, REPORT, WHAT
+from arena.results.exported import EXPORTS, JSON_LINES, REPORT_NAME
+from arena.results.leaderboard_files import render_boards
 from arena.results.leaderboards import leaderboards
 from arena.results.match_files import check_match_columns, write_matches
-from arena.results.report import render_boards
 from arena.tournament.tournament import Tournament
 from engine.errors import did_you_mean
 
@@ -42,7 +42,7 @@ def export_log(
     if "report" in what:
         from arena.results.pages.report import report_page  # with the libraries that draw
 
-        tables.append((folder / REPORT, report_page(tournament)))
+        tables.append((folder / REPORT_NAME, report_page(tournament)))
     files = [write_file(path, [content]) for path, content in tables]
     if "matches" in what:
         files += write_matches(folder, tournament, formats or [JSON_LINES], columns)
@@ -57,14 +57,14 @@ def write_report(
     begin: Callable[[int], None],
 ) -> Path:
     """Write the report of a log whose leaderboards and faults are known; `begin` is called before each board."""
-    from arena.results.pages.report import Known, report_page  # with the libraries that draw
+    from arena.results.pages.report import ComputedResults, report_page  # with the libraries that draw
 
-    return write_file(folder / REPORT, [report_page(tournament, Known(leaderboards, faults), begin)])
+    return write_file(folder / REPORT_NAME, [report_page(tournament, ComputedResults(leaderboards, faults), begin)])
 
 
-def check_wanted(what: Sequence[str], formats: Sequence[str], columns: Sequence[str]) -> None:
+def check_export(what: Sequence[str], formats: Sequence[str], columns: Sequence[str]) -> None:
     """Raise `ConfigError` for what cannot be exported."""
-    named = [*((name, WHAT) for name in what), *((name, (*FORMATS, JSON_LINES)) for name in formats)]
+    named = [*((name, EXPORTS) for name in what), *((name, (*FORMATS, JSON_LINES)) for name in formats)]
     for name, allowed in named:
         if name not in allowed:
             raise ConfigError(f"'{name}' cannot be exported{did_you_mean(name, allowed)}")

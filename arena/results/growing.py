@@ -7,12 +7,12 @@ from collections.abc import Iterable
 
 import numpy as np
 
-MOST_WORDS = 1_000
+MAX_WORDS = 1_000
 """Different endings, or causes, that are told apart."""
 OTHER = "other"
 
 
-class Column:
+class GrowingArray:
     """An array that grows; views of it stay as they are."""
 
     def __init__(self, values: np.ndarray) -> None:
@@ -34,7 +34,7 @@ class Column:
         return self._values[: self._used]
 
 
-class Words:
+class Vocabulary:
     """Texts as small numbers; what is too much shares one."""
 
     def __init__(self, words: Iterable[str] = ()) -> None:
@@ -45,9 +45,9 @@ class Words:
         """Return the number of a text, a new one if need be."""
         found = self.numbers.get(word)
         if found is None:
-            if len(self.words) >= MOST_WORDS:
+            if len(self.words) >= MAX_WORDS:
                 return self.number(OTHER) if OTHER in self.numbers else 0
-            word = sys.intern(str(word)) if len(self.words) < MOST_WORDS - 1 else OTHER
+            word = sys.intern(str(word)) if len(self.words) < MAX_WORDS - 1 else OTHER
             found = self.numbers.setdefault(word, len(self.words))
             if found == len(self.words):
                 self.words.append(word)

@@ -26,13 +26,13 @@ from arena.schedule.foreign import ForeignSchedule
 from arena.tournament.tournament import Tournament
 from engine import returns_from_ranks
 
-ROW_GROUP = 50_000
+MIN_ROW_GROUP_ROWS = 50_000
 """Least number of rows in a row group of a Parquet file."""
-MOST_ROWS = 10_000
+MAX_DOCUMENT_ROWS = 10_000
 """Rows of a table for people (Markdown, HTML, LaTeX)."""
 
 
-def records_of(tournament: Tournament) -> Iterator[Record]:
+def match_records(tournament: Tournament) -> Iterator[Record]:
     """Yield every match as a record, in canonical order."""
     schedule = tournament.schedule
     for page in tournament.matches():
@@ -43,7 +43,7 @@ def records_of(tournament: Tournament) -> Iterator[Record]:
 
 def match_lines(tournament: Tournament, columns: Sequence[str] = ()) -> Iterator[str]:
     """Yield every match as a line of JSON, with the wanted keys."""
-    return (as_line(record, columns) for record in records_of(tournament))
+    return (as_line(record, columns) for record in match_records(tournament))
 
 
 def seat_rows(schedule: Schedule, block: Block, match: StoredMatch) -> Iterator[tuple[Any, ...]]:
@@ -147,11 +147,11 @@ def _write_parquet(path: Path, frames: Iterator[pd.DataFrame], empty: pd.DataFra
 
 
 def _grouped(frames: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
-    """Yield frames joined until they have `ROW_GROUP` rows."""
+    """Yield frames joined until they have `MIN_ROW_GROUP_ROWS` rows."""
     held: list[pd.DataFrame] = []
     for frame in frames:
         held.append(frame)
-        if sum(map(len, held)) >= ROW_GROUP:
+        if sum(map(len, held)) >= MIN_ROW_GROUP_ROWS:
             yield pd.concat(held, ignore_index=True)
             held = []
     if held:
@@ -162,10 +162,10 @@ def _write_for_people(path: Path, frames: Iterator[pd.DataFrame], empty: pd.Data
     whole = [empty]
     for frame in frames:
         whole.append(frame)
-        if sum(map(len, whole)) > MOST_ROWS:
+        if sum(map(len, whole)) > MAX_DOCUMENT_ROWS:
             kind = path.suffix[1:]
             raise ConfigError(
-                f"the matches have more than {MOST_ROWS:,} rows, too many for {kind}; "
+                f"the matches have more than {MAX_DOCUMENT_ROWS:,} rows, too many for {kind}; "
                 "csv, json, jsonl and parquet take any number"
             )
     write_file(path, [render_frame(pd.concat(whole, ignore_index=True), path.suffix[1:], "Matches")])

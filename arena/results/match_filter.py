@@ -10,14 +10,14 @@ import numpy as np
 from arena.tournament.extents import having
 
 
-class Key(NamedTuple):
+class MatchKey(NamedTuple):
     """A match in its log."""
 
     block: int
     lineup: int
 
 
-class View(NamedTuple):
+class IndexView(NamedTuple):
     """An index at one moment."""
 
     match: dict[str, np.ndarray]
@@ -46,12 +46,12 @@ class View(NamedTuple):
         found = [entry for entry, name in enumerate(self.labels) if name == label]
         return found + [~bot for bot, name in enumerate(self.bots) if name == label]
 
-    def key(self, number: int) -> Key:
+    def key(self, number: int) -> MatchKey:
         """Return where a match is in the log."""
-        return Key(int(self.match["block"][number]), int(self.match["lineup"][number]))
+        return MatchKey(int(self.match["block"][number]), int(self.match["lineup"][number]))
 
 
-class Filter(NamedTuple):
+class MatchFilter(NamedTuple):
     """Which matches are wanted; None for any. What is said of seats holds for one and the same seat."""
 
     game: str | None = None
@@ -71,7 +71,7 @@ class Filter(NamedTuple):
     most: int | None = None
 
 
-def mask(view: View, wanted: Filter) -> np.ndarray:
+def matching(view: IndexView, wanted: MatchFilter) -> np.ndarray:
     """Return which matches are wanted."""
     match, seat = view.match, view.seat
     found = np.ones(view.total, bool)

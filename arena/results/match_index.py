@@ -23,25 +23,25 @@ import numpy as np
 
 from arena.core.errors import StoreError
 from arena.core.files import write_file
-from arena.results.growing import Column, Words
-from arena.results.match_filter import Filter, Key, View, mask
+from arena.results.growing import GrowingArray, Vocabulary
+from arena.results.match_filter import IndexView, MatchFilter, MatchKey, matching
 from arena.store import Store
 from arena.tournament.extents import Extents, planned
 from arena.tournament.seats import Seating
 from arena.tournament.tournament import Tournament
 from engine.cache import cache_root
 
-FORMAT = 2
+FILE_VERSION = 2
 """Version of the file."""
-BATCH = 500
+BLOCKS_PER_QUERY = 500
 """Open blocks looked up at a time."""
-BROKEN = (zipfile.BadZipFile, zlib.error, RuntimeError)
+BROKEN_FILE_ERRORS = (zipfile.BadZipFile, zlib.error, RuntimeError)
 """What a changed file may raise besides; the last one where it seems to be encrypted, or of another version of zip."""
-AGAIN = 2.0
+RETRY_SECONDS = 2.0
 """Seconds after which a log that could not be read is tried again, though it is the same: it may have been locked."""
-SAVE_AFTER = 1.1
+SAVE_GROWTH_FACTOR = 1.1
 """Growth from which the file is written again."""
-READ = {
+LOG_COLUMNS = {
     "block": np.int64,
     "lineup": np.int32,
     "board": np.int32,
@@ -50,13 +50,20 @@ READ = {
     "ended": np.int16,
 }
 """Columns of matches that the log has."""
-MATCH = {**READ, "table": np.int32}
-SEAT = {"match": np.int32, "seat": np.int8, "bot": np.int32, "rank": np.int8, "cause": np.int16, "entry": np.int32}
+MATCH_COLUMNS = {**LOG_COLUMNS, "table": np.int32}
+SEAT_COLUMNS = {
+    "match": np.int32,
+    "seat": np.int8,
+    "bot": np.int32,
+    "rank": np.int8,
+    "cause": np.int16,
+    "entry": np.int32,
+}
 ORDERS = ("newest", "oldest", "longest", "shortest")
 """Orders of matches; `newest` is the log's own, backwards."""
 
 
-class Found(NamedTuple):
+class MatchPage(NamedTuple):
     """A page of matches."""
 
     numbers: list[int]
@@ -80,15 +87,15 @@ class MatchIndex:
         self._stamp: tuple[int, int] = (0, 0)
         self._saved = 0
         self._orders: dict[str, np.ndarray] = {}
-        self._planned: tuple[View, Extents, np.ndarray] | None = None
+        self._planned: tuple[IndexView, Extents, np.ndarray] | None = None
         self._reset()
 
     def _reset(self) -> None:
-        self._view: View | None = None
-        self._match = {name: Column(np.empty(0, kind)) for name, kind in MATCH.items()}
-        self._seat = {name: Column(np.empty(0, kind)) for name, kind in SEAT.items()}
-        self._ended, self._causes = Words(), Words([""])
-        self._bots = Words()
+        self._view: IndexView | None = None
+        self._match = {name: GrowingArray(np.empty(0, kind)) for name, kind in MATCH_COLUMNS.items()}
+        self._seat = {name: GrowingArray(np.empty(0, kind)) for name, kind in SEAT_COLUMNS.items()}
+        self._ended, self._causes = Vocabulary(), Vocabulary([""])
+        self._bots = Vocabulary()
         self._bot_numbers: dict[int, int] = {}
         self._boards: dict[int, tuple[str, int]] = {}
         self._open: dict[int, set[int]] = {}
@@ -113,7 +120,7 @@ class MatchIndex:
         """Matches in memory."""
         return len(self._match["block"].view)
 
-    def view(self) -> View:
+    def view(self) -> IndexView:
         """Return the index of what the log has now; raises `StoreError` for a damaged log."""
         with self._lock:
             seen = _stamps(self.log)
@@ -123,11 +130,11 @@ class MatchIndex:
                 try:
                     self._view, self._seen = self._read(), seen
                 except StoreError as error:
-                    self._failed = seen, error, time.monotonic() + AGAIN
+                    self._failed = seen, error, time.monotonic() + RETRY_SECONDS
                     raise
             return self._view
 
-    def _read(self) -> View:
+    def _read(self) -> IndexView:
         with Store.open(self.log) as store:
             stat = os.stat(self.log)
             if self._stamp != (stat.st_dev, stat.st_ino) or not self._is_of(store):
@@ -137,7 +144,7 @@ class MatchIndex:
             run, view = store.latest_run(), self._view
             if self._extend(store, run) or view is None or view.run != run:
                 self._orders = {}
-                view = View(
+                view = IndexView(
                     {name: column.view for name, column in self._match.items()},
                     {name: column.view for name, column in self._seat.items()},
                     dict(self._boards),
@@ -145,7 +152,7 @@ class MatchIndex:
                     *([*self._specs], [*self._ended.words], [*self._causes.words]),
                     run,
                 )
-            if view.total > SAVE_AFTER * self._saved:
+            if view.total > SAVE_GROWTH_FACTOR * self._saved:
                 self._save(store)
             return view
 
@@ -169,8 +176,8 @@ class MatchIndex:
             self._run = run
         before = len(self._match["block"].view)
         waiting = sorted(self._open)
-        for start in range(0, len(waiting), BATCH):
-            batch = waiting[start : start + BATCH]
+        for start in range(0, len(waiting), BLOCKS_PER_QUERY):
+            batch = waiting[start : start + BLOCKS_PER_QUERY]
             self._add(store, f"block IN ({','.join('?' * len(batch))})", batch)
         self._add(store, "block > ?", [self._last])
         return len(self._match["block"].view) > before
@@ -180,7 +187,7 @@ class MatchIndex:
         self._seating, plan = Seating(Tournament(store).plan.schedule()), _digest(store.last_plan())
         if plan != self._seated:
             table, entry = self._seat_all(store)
-            self._match["table"], self._seat["entry"], self._seated = Column(table), Column(entry), plan
+            self._match["table"], self._seat["entry"], self._seated = GrowingArray(table), GrowingArray(entry), plan
         blocks = self._match["block"].view
         if not len(blocks):
             return
@@ -196,7 +203,7 @@ class MatchIndex:
     def _seat_all(self, store: Store) -> tuple[np.ndarray, np.ndarray]:
         """Return the table of every match that has been read, and the entry of every seat."""
         assert self._seating is not None
-        match = {name: self._match[name].view for name in READ}
+        match = {name: self._match[name].view for name in LOG_COLUMNS}
         return self._seating.seat(store, self._boards, self._bots.words, match, self._seat["bot"].view)
 
     def _wanted(self, board: int) -> int:
@@ -209,7 +216,7 @@ class MatchIndex:
         number = self._ended.number
         read = np.fromiter(
             ((*match, number(ended)) for *match, ended in matches),
-            np.dtype([*READ.items()]),
+            np.dtype([*LOG_COLUMNS.items()]),
         )
         cause_of, bots = self._causes.number, self._bot_numbers
         of_seats = np.fromiter(
@@ -240,9 +247,9 @@ class MatchIndex:
         numbers = {"match": base + at, "seat": np.arange(len(at)) - first[at]}
         assert self._seating is not None
         table, numbers["entry"] = self._seating.seat(store, self._boards, self._bots.words, read, of_seats["bot"])
-        for name in MATCH:
+        for name in MATCH_COLUMNS:
             self._match[name].extend(table if name == "table" else read[name])
-        for name in SEAT:
+        for name in SEAT_COLUMNS:
             self._seat[name].extend(numbers[name] if name in numbers else of_seats[name])
         for block, lineup in read[["block", "lineup"]].tolist():
             self._open.setdefault(block, set()).add(lineup)
@@ -253,7 +260,7 @@ class MatchIndex:
         if len(read):
             self._last = max(self._last, int(read["block"].max()))
 
-    def planned(self, view: View, of: Extents) -> np.ndarray:
+    def planned(self, view: IndexView, of: Extents) -> np.ndarray:
         """Return which matches are of the plan, in complete blocks or not."""
         if self._planned is None or self._planned[0] is not view or self._planned[1] is not of:
             self._planned = view, of, planned(of, view.boards, view.match, view.seat)
@@ -261,19 +268,19 @@ class MatchIndex:
 
     def find(
         self,
-        view: View,
-        wanted: Filter,
+        view: IndexView,
+        wanted: MatchFilter,
         order: str,
         most: int,
-        after: Key | None,
+        after: MatchKey | None,
         back: bool = False,
         of: Extents | None = None,
-    ) -> Found:
+    ) -> MatchPage:
         """Return a page of at most so many matches, after one of them in an order, or `back`, before it.
 
         `of` leaves those of the plan alone; without it all matches of the log are looked through.
         """
-        order_of, chosen = self._order(view, order), mask(view, wanted)
+        order_of, chosen = self._order(view, order), matching(view, wanted)
         if of is not None:
             chosen &= self.planned(view, of)
         places = np.flatnonzero(chosen[order_of])
@@ -284,9 +291,9 @@ class MatchIndex:
                 place = int(np.flatnonzero(order_of == here[0])[0])
                 start = int(np.searchsorted(places, place, "left" if back else "right"))
                 start = max(0, start - most) if back else start
-        return Found(order_of[places[start : start + most]].tolist(), len(places), start)
+        return MatchPage(order_of[places[start : start + most]].tolist(), len(places), start)
 
-    def _order(self, view: View, order: str) -> np.ndarray:
+    def _order(self, view: IndexView, order: str) -> np.ndarray:
         """Return the numbers of matches in an order."""
         with self._lock:
             if view is self._view and order in self._orders:
@@ -313,7 +320,7 @@ class MatchIndex:
 
     def _save(self, store: Store) -> None:
         """Write the file; without room for it the index stays in memory."""
-        about = {"format": FORMAT, "log": str(self.log.absolute()), "stamp": self._stamp}
+        about = {"format": FILE_VERSION, "log": str(self.log.absolute()), "stamp": self._stamp}
         about |= {"ended": self._ended.words, "causes": self._causes.words, "bots": self._bots.words}
         about |= {"digest": self._newest_digest(store), "plan": self._seated}
         content = io.BytesIO()
@@ -340,34 +347,47 @@ class MatchIndex:
             self._take(store, about, arrays)
         except FileNotFoundError:
             return
-        except (*BROKEN, OSError, ValueError, LookupError, TypeError, EOFError, MemoryError, AttributeError):
+        except (
+            *BROKEN_FILE_ERRORS,
+            OSError,
+            ValueError,
+            LookupError,
+            TypeError,
+            EOFError,
+            MemoryError,
+            AttributeError,
+        ):
             self._reset()
             with contextlib.suppress(OSError):
                 self.path.unlink()
 
     def _take(self, store: Store, about: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         """Fill the index from a file; raises `ValueError` for one that does not fit the log or itself."""
-        match = {name: arrays[f"match_{name}"] for name in MATCH}
-        seat = {name: arrays[f"seat_{name}"] for name in SEAT}
+        match = {name: arrays[f"match_{name}"] for name in MATCH_COLUMNS}
+        seat = {name: arrays[f"seat_{name}"] for name in SEAT_COLUMNS}
         sizes = {len(values) for values in match.values()}, {len(values) for values in seat.values()}
-        kinds = all(match[name].dtype == kind for name, kind in MATCH.items())
-        kinds = kinds and all(seat[name].dtype == kind for name, kind in SEAT.items())
-        stamped = [about["format"], about["log"], about["stamp"]] == [FORMAT, str(self.log.absolute()), [*self._stamp]]
+        kinds = all(match[name].dtype == kind for name, kind in MATCH_COLUMNS.items())
+        kinds = kinds and all(seat[name].dtype == kind for name, kind in SEAT_COLUMNS.items())
+        stamped = [about["format"], about["log"], about["stamp"]] == [
+            FILE_VERSION,
+            str(self.log.absolute()),
+            [*self._stamp],
+        ]
         if not stamped or not kinds or [len(size) for size in sizes] != [1, 1]:
             raise ValueError("it is of another log")
         self._boards = store.board_names()
         known = {identity: bot for bot, (identity, _) in store.bot_names().items()}
-        self._bots = Words(about["bots"])
+        self._bots = Vocabulary(about["bots"])
         self._bot_numbers = {known[identity]: number for number, identity in enumerate(self._bots.words)}
-        self._ended, self._causes = Words(about["ended"]), Words(about["causes"])
+        self._ended, self._causes = Vocabulary(about["ended"]), Vocabulary(about["causes"])
         counts = _of_each(match["board"], lambda board: self._boards[board][1])
         whole = np.array_equal(np.repeat(np.arange(len(counts)), counts), seat["match"])
         whole = whole and _within(match["ended"], len(self._ended.words))
         whole = whole and _within(seat["cause"], len(self._causes.words)) and _within(seat["bot"], len(known))
         if not whole or not _within(seat["rank"], 128):
             raise ValueError("it does not fit together")
-        self._match = {name: Column(values) for name, values in match.items()}
-        self._seat = {name: Column(values) for name, values in seat.items()}
+        self._match = {name: GrowingArray(values) for name, values in match.items()}
+        self._seat = {name: GrowingArray(values) for name, values in seat.items()}
         if about["digest"] != self._newest_digest(store):
             raise ValueError("the log has changed")
         self._seated = str(about["plan"])

@@ -17,7 +17,7 @@ from arena.stats.power import Pilot, blocks_needed, fewest_blocks, pilot
 from arena.tournament.dice_keys import has_own_dice
 from arena.tournament.tournament import Tournament
 
-MOST_SURE = 0.9999
+MAX_CONFIDENCE = 0.9999
 """Largest confidence and power allowed."""
 
 
@@ -34,8 +34,8 @@ class PowerOptions:
 
     def __post_init__(self) -> None:
         for name in ("confidence", "power"):
-            if not 0.5 <= getattr(self, name) <= MOST_SURE:
-                raise ConfigError(f"{name} = {getattr(self, name):g}: must be from 0.5 to {MOST_SURE}")
+            if not 0.5 <= getattr(self, name) <= MAX_CONFIDENCE:
+                raise ConfigError(f"{name} = {getattr(self, name):g}: must be from 0.5 to {MAX_CONFIDENCE}")
         if self.difference is not None and not 0 < self.difference <= 2:
             raise ConfigError(f"difference = {self.difference:g}: must be above 0 and at most 2")
 

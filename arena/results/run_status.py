@@ -24,8 +24,8 @@ from arena.tournament.logs import find_log, logs_under
 from arena.tournament.tournament import Tournament
 from engine.errors import one_line
 
-RUNNING, COMPLETE, INTERRUPTED, OPEN = "running", "complete", "interrupted", "not complete"
-RESUMABLE = (["run"], ["compare"])
+RUNNING, COMPLETE, INTERRUPTED, NOT_COMPLETE = "running", "complete", "interrupted", "not complete"
+RESUMABLE_COMMANDS = (["run"], ["compare"])
 """Commands that resume when repeated."""
 
 
@@ -164,7 +164,7 @@ def _resume_command(writer: Writer) -> str:
     """Return the command line that resumes what a writer, or the one it added to, has played; empty for none."""
     command, folder = writer.player
     words = shlex.split(command)
-    if words[:1] != ["arena"] or words[1:2] not in RESUMABLE:
+    if words[:1] != ["arena"] or words[1:2] not in RESUMABLE_COMMANDS:
         return ""
     try:
         here = os.getcwd()
@@ -181,7 +181,7 @@ def _dice(schedule: Schedule, open_keys: bool) -> str:
 def _state(running: bool, complete: bool, writer: Writer | None) -> str:
     if running:
         return RUNNING
-    return COMPLETE if complete else INTERRUPTED if writer and _resume_command(writer) else OPEN
+    return COMPLETE if complete else INTERRUPTED if writer and _resume_command(writer) else NOT_COMPLETE
 
 
 def _files(log: Path) -> list[Path]:

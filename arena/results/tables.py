@@ -15,7 +15,7 @@ from tabulate import tabulate
 from arena.results.columns import as_text, format_of
 from engine.errors import one_line
 
-PAGE = """<!DOCTYPE html>
+HTML_PAGE = """<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -32,11 +32,11 @@ th, td {{ padding: 0.2em 0.7em; border-bottom: 1px solid #ccc; text-align: left;
 </body>
 </html>
 """
-MARKDOWN = re.compile(r"[\\`*<>\[\]|~&]|(?<![^\W_])_|_(?![^\W_])")
+MARKDOWN_SPECIAL = re.compile(r"[\\`*<>\[\]|~&]|(?<![^\W_])_|_(?![^\W_])")
 """Markup of Markdown and HTML; underscores inside words are none."""
-FORMULA = re.compile(r"^'*[=+@\t\r-]")
+CSV_FORMULA = re.compile(r"^'*[=+@\t\r-]")
 """Beginning of a formula of spreadsheets, also behind apostrophes."""
-LATEX = """% {title}; needs \\usepackage{{booktabs}}
+LATEX_TABLE = """% {title}; needs \\usepackage{{booktabs}}
 {table}
 """
 
@@ -59,18 +59,18 @@ def markdown(frame: pd.DataFrame) -> str:
 
 
 def _escaped(text: str) -> str:
-    return MARKDOWN.sub(r"\\\g<0>", text)
+    return MARKDOWN_SPECIAL.sub(r"\\\g<0>", text)
 
 
-def page(title: str, frame: pd.DataFrame) -> str:
+def html_page(title: str, frame: pd.DataFrame) -> str:
     """Return a frame as an HTML page that needs no other file."""
-    return PAGE.format(title=html.escape(one_line(title)), table=_tabulated(frame, "html"))
+    return HTML_PAGE.format(title=html.escape(one_line(title)), table=_tabulated(frame, "html"))
 
 
 def latex(title: str, frame: pd.DataFrame) -> str:
     """Return a frame as a LaTeX `tabular` for `\\input`."""
     table = re.sub(r"^( *)([\[*])", r"\1{}\2", _tabulated(frame, "latex_booktabs"), flags=re.MULTILINE)
-    return LATEX.format(title=one_line(title), table=table)
+    return LATEX_TABLE.format(title=one_line(title), table=table)
 
 
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
@@ -86,12 +86,12 @@ def as_csv(frame: pd.DataFrame, header: bool = True) -> str:
 
 
 def _csv_text(cell: Any) -> Any:
-    return FORMULA.sub(r"'\g<0>", one_line(cell)) if isinstance(cell, str) else cell
+    return CSV_FORMULA.sub(r"'\g<0>", one_line(cell)) if isinstance(cell, str) else cell
 
 
 def from_csv(cell: str) -> str:
     """Return a text as it was before `as_csv`."""
-    return cell[1:] if cell[:1] == "'" and FORMULA.match(cell[1:]) else cell
+    return cell[1:] if cell[:1] == "'" and CSV_FORMULA.match(cell[1:]) else cell
 
 
 def render_frame(frame: pd.DataFrame, kind: str, title: str) -> bytes:
@@ -102,7 +102,7 @@ def render_frame(frame: pd.DataFrame, kind: str, title: str) -> bytes:
         return as_csv(frame).encode()
     if kind == "md":
         return f"# {_escaped(one_line(title))}\n\n{markdown(frame)}".encode()
-    return {"html": page, "tex": latex}[kind](title, frame).encode()
+    return {"html": html_page, "tex": latex}[kind](title, frame).encode()
 
 
 def chosen(frame: pd.DataFrame, wanted: Sequence[str]) -> pd.DataFrame:

@@ -11,8 +11,8 @@ from arena.core.errors import ConfigError, telling_what_is_kept
 from arena.core.files import made_folder, own_folder
 from arena.core.names import plain_name
 from arena.core.paths import home_folder
-from arena.foreign.build import Built, Source, build, copied
-from arena.foreign.rows import kind_of
+from arena.foreign.build import BuiltLog, ResultsFile, build, copy_and_hash
+from arena.foreign.rows import format_of_file
 from arena.plan.config import tournament_name
 from arena.store import Store
 from arena.tournament.dice_keys import now
@@ -24,7 +24,7 @@ class ImportedResults:
     """Result of an import."""
 
     log: Path
-    built: Built
+    built: BuiltLog
 
 
 @telling_what_is_kept(lambda: "nothing is changed")
@@ -41,7 +41,7 @@ def import_results(
     names the columns of the file by what they stand for (`arena.foreign.rows.COLUMNS`). A copy of the file is kept
     beside the log. Raises an `ArenaError` and leaves nothing behind if something cannot be taken.
     """
-    kind = kind_of(file)
+    kind = format_of_file(file)
     name = file.stem if name is None else name
     try:
         tournament_name(name)
@@ -58,7 +58,7 @@ def import_results(
         made = folder / "made"
         made.mkdir()
         copy = made / f"source.{kind}"
-        source = Source(copy, str(file), kind, copied(file, copy), columns or {}, game or name)
+        source = ResultsFile(copy, str(file), kind, copy_and_hash(file, copy), columns or {}, game or name)
         with Store.create(made / LOG) as store:
             built = build(store, source, name, now(), folder)
         try:

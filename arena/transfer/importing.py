@@ -24,16 +24,16 @@ from arena.tournament.dice_keys import finish_log, now
 from arena.tournament.logs import LOG
 from arena.tournament.tournament import Tournament
 
-BATCH = 256
+MATCHES_PER_BATCH = 256
 """Matches written at a time."""
-IMPORTED = "import"
+IMPORT_WORKER = "import"
 """Worker of imported matches."""
-Numbered = tuple[str, Record]
+LocatedRecord = tuple[str, Record]
 """Place of a record in its file, and the record."""
 
 
 @dataclass(frozen=True)
-class Imported:
+class ImportResult:
     """Result of an import."""
 
     log: Path
@@ -47,7 +47,7 @@ class Imported:
 @telling_what_is_kept(lambda: "nothing is changed")
 def import_records(
     files: Sequence[Path], name: str, plan: Path | None = None, home: str | Path | None = None
-) -> Imported:
+) -> ImportResult:
     """Import matches into the log of the tournament `name`, which is created if it is missing.
 
     `plan` is by default the plan.json beside the first file. Raises an `ArenaError` and changes nothing if something
@@ -68,24 +68,24 @@ def import_records(
         with Tournament.create(log) as tournament:
             tournament.check_playable("no matches can be added")
             before = tournament.plan if tournament.store.has_run() else None
-            counts = _take(tournament.store, read, files)
-            return Imported(log, *counts, before is not None and tournament.now().plan != before)
+            counts = _import(tournament.store, read, files)
+            return ImportResult(log, *counts, before is not None and tournament.now().plan != before)
     with made_folder(home_folder(home)), own_folder(home_folder(home), ".import-") as folder:
         made = folder / "import.db"
         with Store.create(made) as store:
-            counts = _take(store, read, files)
+            counts = _import(store, read, files)
         move_into_place(made, log)
-    return Imported(log, *counts)
+    return ImportResult(log, *counts)
 
 
-def _take(store: Store, plan: ReadPlan, files: Sequence[Path]) -> tuple[int, int]:
+def _import(store: Store, plan: ReadPlan, files: Sequence[Path]) -> tuple[int, int]:
     """Import records in one transaction; return how many were added, and how many were there."""
     added = skipped = 0
-    places = _Places(plan)
+    places = _RecordChecker(plan)
     records = ((f"{path}, line {line}", record) for path in files for line, record in read_records(path))
     with store.transaction():
         run = _begin(store, plan)
-        while batch := list(itertools.islice(records, BATCH)):
+        while batch := list(itertools.islice(records, MATCHES_PER_BATCH)):
             new = list(_new(store, batch))
             store.add(plan.schedule, [places.result(where, record) for where, record in new], run)
             added += len(new)
@@ -108,7 +108,7 @@ def _begin(store: Store, plan: ReadPlan) -> int:
     return store.begin_run(resolved.as_json(), json.dumps(plan.versions), now(), bots, {})
 
 
-def _new(store: Store, batch: Sequence[Numbered]) -> Iterator[Numbered]:
+def _new(store: Store, batch: Sequence[LocatedRecord]) -> Iterator[LocatedRecord]:
     """Yield the records that the log lacks; raises `RecordError` for one that differs from the log's."""
     found = store.matches([record.match.identity for _, record in batch])
     known = {(match.identity, match.lineup): _content(match) for matches in found.values() for match in matches}
@@ -125,7 +125,7 @@ def _content(match: StoredMatch) -> StoredMatch:
     return replace(bare(match), bots=[])
 
 
-class _Places:
+class _RecordChecker:
     """Finds the places of records in a plan, and checks the records against plan and rules."""
 
     def __init__(self, plan: ReadPlan) -> None:
@@ -151,7 +151,7 @@ class _Places:
         except ArenaError as error:
             raise RecordError(f"{where}: {error}") from None
         seats = tuple(self.entries[label] for label in record.labels)
-        return Finished(MatchSpec(block, record.match.lineup, seats), _row(record.match), IMPORTED, 1)
+        return Finished(MatchSpec(block, record.match.lineup, seats), _row(record.match), IMPORT_WORKER, 1)
 
     def _block(self, where: str, record: Record) -> Block:
         match, schedule = record.match, self.schedules.get(record.secret, self.plan.schedule)

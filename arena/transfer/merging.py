@@ -27,7 +27,7 @@ from arena.tournament.tournament import Tournament
 
 
 @dataclass(frozen=True)
-class Merged:
+class MergeResult:
     """Result of a merge."""
 
     log: Path
@@ -52,7 +52,7 @@ def merge(
     into: str | Path,
     home: str | Path | None = None,
     plan_of: str | Path | None = None,
-) -> Merged:
+) -> MergeResult:
     """Merge logs, named by database, folder, configuration or tournament, into an existing or new one.
 
     What an existing one holds stays, and its plan counts, unless `plan_of` names another one of the logs. Raises an
@@ -94,7 +94,7 @@ def _place(into: str | Path, home: str | Path | None) -> Path:
     return home_folder(home) / into / LOG
 
 
-def _merge(sources: Sequence[Store], store: Store, named: Path | None) -> Merged:
+def _merge(sources: Sequence[Store], store: Store, named: Path | None) -> MergeResult:
     with store.transaction():
         plans = {log.path: plan for log in (store, *sources) if (plan := _checked_plan(log)) is not None}
         check_same_rules((store, *sources))
@@ -109,7 +109,7 @@ def _merge(sources: Sequence[Store], store: Store, named: Path | None) -> Merged
         if done == planned and (added or changed) and not store.is_finished():
             finish_log(store, schedule)
     different = {plan.as_json() for plan in plans.values()}
-    return Merged(store.path, added, known, done, planned, len(different), changed, plan.name)
+    return MergeResult(store.path, added, known, done, planned, len(different), changed, plan.name)
 
 
 def _checked_plan(log: Store) -> ResolvedPlan | None:

@@ -27,7 +27,7 @@ from pydantic import Field
 from arena.core.errors import ArenaError, LogVersionError, RecordError, StoreError, UnknownTargetError
 from arena.core.files import check_file, is_plain_path, own_folder, read_regular, whole_file
 from arena.core.models import Model, validated
-from arena.foreign.build import copied
+from arena.foreign.build import copy_and_hash
 from arena.plan.config import FORMATS
 from arena.plan.files import write_plan_and_versions
 from arena.store import SCHEMA_VERSION
@@ -35,35 +35,35 @@ from arena.tournament.logs import LOG, find_log
 from arena.tournament.tournament import Tournament
 from arena.verify.database import open_log as open_database
 from arena.verify.findings import Findings
-from arena.verify.plans import Contents, read_contents
+from arena.verify.plans import LogContents, read_contents
 
-MANIFEST = "manifest.json"
-README = "README.txt"
-ABOUT = Path(__file__).with_name("archive_readme.txt")
+MANIFEST_NAME = "manifest.json"
+README_NAME = "README.txt"
+README_TEMPLATE = Path(__file__).with_name("archive_readme.txt")
 """Template of the README."""
-BOTS = "bots"
-EPOCH = (1980, 1, 1, 0, 0, 0)
+BOTS_FOLDER = "bots"
+ZIP_EPOCH = (1980, 1, 1, 0, 0, 0)
 """Time of all files in an archive: the earliest one of ZIP."""
-CHUNK = 2**20
-MAX_EXPORTED = 2**28
+CHUNK_BYTES = 2**20
+MAX_EXPORT_BYTES = 2**28
 """Largest size in bytes of a leaderboard's file."""
-MAX_MANIFEST = 2**26
+MAX_MANIFEST_BYTES = 2**26
 MAX_FILES = 100_000
-MOST_UNPACKED = 200
+MAX_UNPACK_RATIO = 200
 """Largest unpacked size of an archive in multiples of its own size; of logs it is ten or twenty."""
-SPARE = 2**20
+SPARE_BYTES = 2**20
 """Bytes that every archive may have beyond that."""
-PACKING = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """Accepted compressions: with others, one read may unpack any amount."""
-OF_ARCHIVES = (
+ARCHIVE_ERRORS = (
     *(zipfile.BadZipFile, zlib.error, struct.error),
     *(EOFError, ValueError, ArenaError, RuntimeError, FileExistsError),
 )
 """Errors of reading damaged or forged archives."""
-ODD = re.compile(r"[^A-Za-z0-9_.@+-]")
+UNSAFE_CHARS = re.compile(r"[^A-Za-z0-9_.@+-]")
 
 
-class Packed(Model):
+class ArchivedFile(Model):
     """A file of an archive."""
 
     size: Annotated[int, Field(ge=0)]
@@ -77,7 +77,7 @@ class Manifest(Model):
     name: str
     arena: str
     log_version: int
-    files: dict[str, Packed]
+    files: dict[str, ArchivedFile]
 
 
 def make_archive(target: str | Path, home: str | Path | None = None, out: Path | None = None) -> Path:
@@ -108,12 +108,12 @@ def make_archive(target: str | Path, home: str | Path | None = None, out: Path |
         if resolved.foreign is not None:
             source = resolved.foreign.copy_name
             if log.with_name(source).exists():
-                copied(Path(source), folder / source, log.parent)
+                copy_and_hash(Path(source), folder / source, log.parent)
         _unpack_bots(folder)
         name = resolved.name.rpartition("/")[2]
         about = {"name": name, "arena": version("pyramid-arena"), "log_version": SCHEMA_VERSION}
-        names = {"log": LOG, "bots": BOTS, "manifest": MANIFEST}
-        (folder / README).write_text(ABOUT.read_text().format(**about, **names))
+        names = {"log": LOG, "bots": BOTS_FOLDER, "manifest": MANIFEST_NAME}
+        (folder / README_NAME).write_text(README_TEMPLATE.read_text().format(**about, **names))
         out = Path(f"{name}.zip") if out is None else out
         _pack(folder, out, about)
     return out
@@ -122,7 +122,7 @@ def make_archive(target: str | Path, home: str | Path | None = None, out: Path |
 def _exported(path: Path) -> bytes:
     """Read a leaderboard beside a log, but no link, which could lead to a private file."""
     try:
-        return read_regular(path.name, MAX_EXPORTED, path.parent)
+        return read_regular(path.name, MAX_EXPORT_BYTES, path.parent)
     except FileNotFoundError:
         raise
     except (OSError, ValueError) as error:
@@ -159,20 +159,20 @@ def _unpack_bots(folder: Path) -> None:
         path.write_bytes(content)
 
 
-def sources(contents: Contents) -> dict[str, bytes]:
+def sources(contents: LogContents) -> dict[str, bytes]:
     """Return the source files of all bots by their paths in an archive."""
     found = {}
     for identity, row in contents.bots.items():
         bundled = contents.bundles.get(row.bundle)
         for name, content in bundled.files.items() if bundled else ():
-            found[f"{BOTS}/{ODD.sub('_', identity)}/{name}"] = content
+            found[f"{BOTS_FOLDER}/{UNSAFE_CHARS.sub('_', identity)}/{name}"] = content
     return found
 
 
-def check_sources(folder: Path, contents: Contents, findings: Findings) -> None:
+def check_sources(folder: Path, contents: LogContents, findings: Findings) -> None:
     """Check that the sources in an unpacked archive are those in its log."""
     wanted = sources(contents)
-    there = {path.relative_to(folder).as_posix() for path in (folder / BOTS).rglob("*") if path.is_file()}
+    there = {path.relative_to(folder).as_posix() for path in (folder / BOTS_FOLDER).rglob("*") if path.is_file()}
     for name in sorted(there | wanted.keys()):
         if name not in there:
             findings.add("is not there, though the log has it", file=name)
@@ -184,17 +184,17 @@ def _pack(folder: Path, out: Path, about: Mapping[str, Any]) -> None:
     paths = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()}
     files = {name: {"size": path.stat().st_size, "blake2b": _hash(path)} for name, path in sorted(paths.items())}
     manifest = json.dumps({"format": 1, **about, "files": files}, indent=1, sort_keys=True) + "\n"
-    paths[MANIFEST] = folder / MANIFEST
-    paths[MANIFEST].write_text(manifest)
+    paths[MANIFEST_NAME] = folder / MANIFEST_NAME
+    paths[MANIFEST_NAME].write_text(manifest)
     with whole_file(out) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
         for name, path in sorted(paths.items()):
-            about_file = zipfile.ZipInfo(name, EPOCH)
+            about_file = zipfile.ZipInfo(name, ZIP_EPOCH)
             about_file.compress_type = zipfile.ZIP_DEFLATED
             about_file.external_attr = (stat.S_IFREG | 0o644) << 16
             about_file.create_system = 3  # Unix, on every platform
             about_file.file_size = path.stat().st_size
             with path.open("rb") as source, archive.open(about_file, "w") as packed:
-                shutil.copyfileobj(source, packed, CHUNK)
+                shutil.copyfileobj(source, packed, CHUNK_BYTES)
 
 
 def _hash(path: Path) -> str:
@@ -220,24 +220,24 @@ def unpacked(path: Path, findings: Findings) -> Iterator[tuple[Path | None, str 
                 _unpack(archive, name, packed, folder / name)
             if not (folder / LOG).is_file():
                 raise StoreError(f"has no {LOG}")
-        except OF_ARCHIVES as error:
+        except ARCHIVE_ERRORS as error:
             folder = None
             findings.add(f"is not a sound archive: {error}", file=path.name)
         yield folder, digest
 
 
 def _manifest(archive: zipfile.ZipFile) -> tuple[Manifest, str]:
-    if MANIFEST not in archive.NameToInfo:
-        raise RecordError(f"has no {MANIFEST}, so that it is none of `arena archive`")
-    with archive.open(MANIFEST) as file:
-        content = file.read(MAX_MANIFEST + 1)
-    if len(content) > MAX_MANIFEST:
-        raise RecordError(f"its {MANIFEST} has more than {MAX_MANIFEST >> 20} MiB")
+    if MANIFEST_NAME not in archive.NameToInfo:
+        raise RecordError(f"has no {MANIFEST_NAME}, so that it is none of `arena archive`")
+    with archive.open(MANIFEST_NAME) as file:
+        content = file.read(MAX_MANIFEST_BYTES + 1)
+    if len(content) > MAX_MANIFEST_BYTES:
+        raise RecordError(f"its {MANIFEST_NAME} has more than {MAX_MANIFEST_BYTES >> 20} MiB")
     try:
         data = json.loads(content)
     except (ValueError, RecursionError):
-        raise RecordError(f"its {MANIFEST} cannot be read") from None
-    return validated(Manifest, data, f"its {MANIFEST}", {}), hashlib.blake2b(content, digest_size=32).hexdigest()
+        raise RecordError(f"its {MANIFEST_NAME} cannot be read") from None
+    return validated(Manifest, data, f"its {MANIFEST_NAME}", {}), hashlib.blake2b(content, digest_size=32).hexdigest()
 
 
 def _check_members(archive: zipfile.ZipFile) -> None:
@@ -252,7 +252,7 @@ def _check_members(archive: zipfile.ZipFile) -> None:
         kind = stat.S_IFMT(member.external_attr >> 16)
         if kind not in (0, stat.S_IFREG) or member.flag_bits & 1:
             raise RecordError(f"{member.filename} is no plain file")
-        if member.compress_type not in PACKING:
+        if member.compress_type not in COMPRESSIONS:
             raise RecordError(f"{member.filename} is packed otherwise than by DEFLATE")
     folders = {str(parent) for name in names for parent in PurePosixPath(name).parents}
     for name, count in Counter(names).items():
@@ -263,11 +263,11 @@ def _check_members(archive: zipfile.ZipFile) -> None:
 def _check_sizes(archive: zipfile.ZipFile, manifest: Manifest, path: Path) -> None:
     """Check that an archive has exactly the files of its manifest, and is not too large."""
     names = archive.namelist()
-    for name in sorted(set(names) ^ {MANIFEST, *manifest.files}):
+    for name in sorted(set(names) ^ {MANIFEST_NAME, *manifest.files}):
         raise RecordError(f"{name} is in only one of manifest and archive")
     size = sum(packed.size for packed in manifest.files.values())
-    if size > MOST_UNPACKED * path.stat().st_size + SPARE:
-        raise RecordError(f"would be {size:,} bytes unpacked, more than {MOST_UNPACKED} times its own size")
+    if size > MAX_UNPACK_RATIO * path.stat().st_size + SPARE_BYTES:
+        raise RecordError(f"would be {size:,} bytes unpacked, more than {MAX_UNPACK_RATIO} times its own size")
     if size > shutil.disk_usage(tempfile.gettempdir()).free:
         raise RecordError(f"would be {size:,} bytes unpacked: more than {tempfile.gettempdir()} has room for")
 
@@ -278,13 +278,13 @@ def _check_name(name: str) -> None:
         raise RecordError(f"'{name}' is no plain path of a file")
 
 
-def _unpack(archive: zipfile.ZipFile, name: str, packed: Packed, path: Path) -> None:
+def _unpack(archive: zipfile.ZipFile, name: str, packed: ArchivedFile, path: Path) -> None:
     """Unpack a file, checking its size and hash."""
     path.parent.mkdir(parents=True, exist_ok=True)
     hasher = hashlib.blake2b(digest_size=32)
     size = 0
     with archive.open(name) as source, path.open("xb") as target:
-        while chunk := source.read(CHUNK):
+        while chunk := source.read(CHUNK_BYTES):
             size += len(chunk)
             if size > packed.size:
                 raise RecordError(f"{name} is larger than the manifest says")

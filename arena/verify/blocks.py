@@ -14,18 +14,18 @@ from arena.schedule.blocks import Block
 from arena.store import Store
 from arena.tournament.tournament import Tournament
 from arena.verify.findings import Findings
-from arena.verify.matches import NO_PLAN, UNKNOWN, Task
+from arena.verify.matches import NO_PLAN, UNREADABLE_PLAN, BlockTask
 from arena.verify.parallel import check_here, check_in_processes
-from arena.verify.plans import Contents, LoggedPlan
+from arena.verify.plans import LogContents, LoggedPlan
 
-BATCH = 128
+BLOCKS_PER_TASK = 128
 """Blocks looked up and checked at a time."""
-FEW = 20_000
+MAX_MATCHES_OF_ONE_PROCESS = 20_000
 """Number of matches that one process checks before others would have started."""
 
 
 @dataclass
-class Totals:
+class LogTotals:
     """Numbers of what is in a log."""
 
     blocks: int = 0
@@ -47,7 +47,7 @@ class Totals:
         return self.not_replayed.total()
 
 
-class Presence:
+class PlanCoverage:
     """How much of a plan is in the log, counted block by block in canonical order."""
 
     def __init__(self, tournament: Tournament) -> None:
@@ -70,14 +70,14 @@ class Presence:
 class BlockFinder:
     """Assigns every block of a log to one of its plans."""
 
-    def __init__(self, db: sqlite3.Connection, store: Store, contents: Contents, findings: Findings) -> None:
+    def __init__(self, db: sqlite3.Connection, store: Store, contents: LogContents, findings: Findings) -> None:
         self.db, self.store, self.contents, self.findings = db, store, contents, findings
-        self.totals = Totals()
+        self.totals = LogTotals()
         self.seen: set[int] = set()
         self.followed = not contents.unread
         """Whether all plans could be read, so that a block in none of them is a finding."""
 
-    def tasks(self) -> Iterator[Task]:
+    def tasks(self) -> Iterator[BlockTask]:
         """Yield every block of the log once, with its place in the latest plan that has it."""
         self.totals.blocks = self.db.execute("SELECT count(*) FROM blocks").fetchone()[0]
         for number, plan in enumerate(self.contents.plans):
@@ -96,13 +96,13 @@ class BlockFinder:
     def _all_seen(self) -> bool:
         return len(self.seen) >= self.totals.blocks
 
-    def _of_plan(self, number: int, plan: LoggedPlan) -> Iterator[Task]:
+    def _of_plan(self, number: int, plan: LoggedPlan) -> Iterator[BlockTask]:
         """Yield the blocks of a plan that no later plan has; check whether the plan is complete."""
         tournament = Tournament(self.store, plan=plan.resolved)
-        schedule, presence = tournament.schedule, Presence(tournament)
+        schedule, presence = tournament.schedule, PlanCoverage(tournament)
         blocks = tournament.blocks_behind()
         whole = plan.finished and not plan.is_open_ended
-        while batch := list(itertools.islice(blocks, BATCH)):
+        while batch := list(itertools.islice(blocks, BLOCKS_PER_TASK)):
             yield from self._found(number, batch, presence)
             if self._all_seen and (presence.first or not whole or presence.present == presence.planned):
                 break
@@ -112,10 +112,10 @@ class BlockFinder:
         for hash in schedule.keys if len(schedule.keys) > 1 or schedule.dropped else ():
             if not self._all_seen:  # blocks begun with this key and drawn anew with another one, or in two logs
                 former = tournament.blocks_behind(hash)
-                while batch := list(itertools.islice(former, BATCH)):
+                while batch := list(itertools.islice(former, BLOCKS_PER_TASK)):
                     yield from self._found(number, batch)
 
-    def _found(self, number: int, batch: Sequence[Block], presence: Presence | None = None) -> Iterator[Task]:
+    def _found(self, number: int, batch: Sequence[Block], presence: PlanCoverage | None = None) -> Iterator[BlockTask]:
         """Yield those of a plan's blocks that are in the log, unless they were seen before."""
         known = self._known([block.identity for block in batch])
         found: list[tuple[int, Block | None]] = []
@@ -127,9 +127,9 @@ class BlockFinder:
                 self.seen.add(key)
                 found.append((key, block))
         if found:
-            yield Task(number, found)
+            yield BlockTask(number, found)
 
-    def _check_presence(self, plan: LoggedPlan, presence: Presence) -> None:
+    def _check_presence(self, plan: LoggedPlan, presence: PlanCoverage) -> None:
         """Add a finding for missing matches."""
         if presence.first is not None and plan.finished and not plan.is_open_ended:
             self.findings.add(f"is not there, though run {plan.runs[0]} is finished", match=presence.first)
@@ -147,28 +147,31 @@ class BlockFinder:
                 lineups.add(lineup)
         return found
 
-    def _rest(self) -> Iterator[Task]:
+    def _rest(self) -> Iterator[BlockTask]:
         """Yield the blocks that belong to no plan."""
         keys = [key for (key,) in self.db.execute("SELECT block FROM blocks ORDER BY block") if key not in self.seen]
-        for start in range(0, len(keys), BATCH):
-            yield Task(NO_PLAN if self.followed else UNKNOWN, [(key, None) for key in keys[start : start + BATCH]])
+        for start in range(0, len(keys), BLOCKS_PER_TASK):
+            yield BlockTask(
+                NO_PLAN if self.followed else UNREADABLE_PLAN,
+                [(key, None) for key in keys[start : start + BLOCKS_PER_TASK]],
+            )
 
 
 def check_blocks(
     path: Path,
     db: sqlite3.Connection,
-    contents: Contents,
+    contents: LogContents,
     findings: Findings,
     workers: int,
     show: Callable[[int], None],
-) -> Totals:
+) -> LogTotals:
     """Check every match of a log; findings come in the same order for any number of workers."""
     finder = BlockFinder(db, Store(path, db, None), contents, findings)
     plans = [plan.resolved for plan in contents.plans]
     arguments = (path, plans, {hash: key.key for hash, key in contents.secret.items()})
     matches = db.execute("SELECT count(*) FROM matches").fetchone()[0]
     tasks, totals = finder.tasks(), finder.totals
-    several = workers > 1 and matches > FEW
+    several = workers > 1 and matches > MAX_MATCHES_OF_ONE_PROCESS
     for done in check_in_processes(tasks, arguments, workers) if several else check_here(tasks, arguments):
         totals.matches += done.matches
         totals.draws += done.draws

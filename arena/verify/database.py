@@ -9,7 +9,7 @@ from arena.core.errors import StoreError
 from arena.core.files import open_regular
 from arena.store.digests import PARTS
 from arena.store.schema import HEADER, connect, is_at_rest
-from arena.verify.findings import MAX_SHOWN, Findings
+from arena.verify.findings import MAX_LISTED, Findings
 
 
 def open_log(path: Path) -> sqlite3.Connection:
@@ -31,14 +31,14 @@ def open_log(path: Path) -> sqlite3.Connection:
     return db
 
 
-def check_file(db: sqlite3.Connection, path: Path, findings: Findings) -> None:
+def check_database_file(db: sqlite3.Connection, path: Path, findings: Findings) -> None:
     """Run SQLite's own checks."""
     with findings.guard("cannot be read", file=path.name):
         size, page = path.stat().st_size, db.execute("PRAGMA page_size").fetchone()[0]
         if size % page:
             findings.add(f"truncated: {size:,} bytes are no whole pages of {page:,}", file=path.name)
     with findings.guard("cannot be read", file=path.name):
-        for (text,) in db.execute(f"PRAGMA integrity_check({MAX_SHOWN})"):
+        for (text,) in db.execute(f"PRAGMA integrity_check({MAX_LISTED})"):
             for line in () if text == "ok" else text.splitlines():
                 findings.add(f"damaged: {line}", file=path.name)
     with findings.guard("references cannot be checked", file=path.name):

@@ -12,22 +12,22 @@ import pandas as pd
 from arena.core.files import own_folder, read_regular
 from arena.plan.config import FORMATS
 from arena.plan.files import write_plan
-from arena.results.exported import JSON_LINES, REPORT
+from arena.results.exported import JSON_LINES, REPORT_NAME
 from arena.results.exports import export_log
-from arena.results.pages.report import Agreement, compare_reports
+from arena.results.pages.report import Sameness, compare_reports
 from arena.schedule.blocks import Schedule
 from arena.store import Store
 from arena.tournament.tournament import Tournament
 from arena.verify.findings import Findings
 from arena.verify.plans import LoggedPlan
 
-MOST_LONGER = 4
+MAX_SIZE_RATIO = 4
 """Largest size of a file that another version of a library wrote, in multiples of the size of ours."""
-Wanted = tuple[str, Sequence[str]]
+ExportRequest = tuple[str, Sequence[str]]
 """What to export, and in which formats."""
 
 
-class Compared(NamedTuple):
+class ComparedExports(NamedTuple):
     """Names of exports."""
 
     all: list[str]
@@ -37,11 +37,11 @@ class Compared(NamedTuple):
     """Reports that are the same but for their pictures."""
 
 
-def compare_exports(store: Store, plan: LoggedPlan, findings: Findings) -> Compared:
+def compare_exports(store: Store, plan: LoggedPlan, findings: Findings) -> ComparedExports:
     """Compare the exports beside a log with what an export would write now."""
-    folder, compared = store.path.parent, Compared([], [], [])
+    folder, compared = store.path.parent, ComparedExports([], [], [])
     with findings.guard("what was exported cannot be compared"), own_folder(None, "arena-exports-") as place:
-        wanted = list(_there(folder, plan.schedule))
+        wanted = list(_existing_exports(folder, plan.schedule))
         if wanted or any((folder / name).exists() for name in ("plan.json", "versions.json")):
             tournament = Tournament(store, plan=plan.resolved)
             for what, formats in wanted or [("", [])]:
@@ -52,12 +52,12 @@ def compare_exports(store: Store, plan: LoggedPlan, findings: Findings) -> Compa
             theirs = folder / made.name
             if theirs.is_file():
                 compared.all.append(made.name)
-                if (found := _compare(theirs, made)) is not Agreement.ALL:
-                    (compared.redrawn if found is Agreement.ALL_BUT_PICTURES else compared.different).append(made.name)
+                if (found := _compare(theirs, made)) is not Sameness.ALL:
+                    (compared.redrawn if found is Sameness.ALL_BUT_PICTURES else compared.different).append(made.name)
     return compared
 
 
-def _there(folder: Path, schedule: Schedule) -> Iterator[Wanted]:
+def _existing_exports(folder: Path, schedule: Schedule) -> Iterator[ExportRequest]:
     """Yield what was exported, judging by the names of the files."""
     slugs = [board.slug for board in schedule.boards]
     for what, names in (("leaderboards", slugs), ("crosstable", [f"{slug}_crosstable" for slug in slugs])):
@@ -67,20 +67,20 @@ def _there(folder: Path, schedule: Schedule) -> Iterator[Wanted]:
     formats = [kind for kind in (*FORMATS, JSON_LINES) if (folder / f"matches.{kind}").is_file()]
     if formats:
         yield "matches", formats
-    if (folder / REPORT).is_file():
+    if (folder / REPORT_NAME).is_file():
         yield "report", []
 
 
-def _compare(theirs: Path, ours: Path) -> Agreement:
+def _compare(theirs: Path, ours: Path) -> Sameness:
     """Compare the bytes of two files; of Parquet files and reports, which libraries write, the data."""
     other = ours.read_bytes()
     try:
-        one = read_regular(theirs, MOST_LONGER * len(other) + 2**20)
+        one = read_regular(theirs, MAX_SIZE_RATIO * len(other) + 2**20)
     except (OSError, ValueError):
-        return Agreement.NONE
-    if theirs.name == REPORT:
+        return Sameness.NONE
+    if theirs.name == REPORT_NAME:
         return compare_reports(one, other)
-    return Agreement.ALL if one == other or (theirs.suffix == ".parquet" and _same_data(one, other)) else Agreement.NONE
+    return Sameness.ALL if one == other or (theirs.suffix == ".parquet" and _same_data(one, other)) else Sameness.NONE
 
 
 def _same_data(one: bytes, other: bytes) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from arena.core.errors import WorkerError
 from engine.errors import one_line
 
-MAX_SHOWN = 20
+MAX_LISTED = 20
 """Number of findings that are listed."""
 
 
@@ -42,7 +42,7 @@ class Findings:
 
     def take(self, found: list[Finding], count: int | None = None) -> None:
         """Add findings of another process, of which there are `count` in all."""
-        self.shown += found[: MAX_SHOWN - len(self.shown)]
+        self.shown += found[: MAX_LISTED - len(self.shown)]
         self.count += len(found) if count is None else count
 
     @contextlib.contextmanager

@@ -9,24 +9,24 @@ from pathlib import Path
 from arena.core.errors import ArenaError, StoreError
 from arena.core.files import own_folder
 from arena.core.match_ids import match_id
-from arena.foreign.build import Source, build, copied
+from arena.foreign.build import ResultsFile, build, copy_and_hash
 from arena.plan.model import ForeignRecord
 from arena.schedule.foreign import MARK
 from arena.store import Store
 from arena.tournament.tournament import Tournament
-from arena.verify.blocks import Totals
+from arena.verify.blocks import LogTotals
 from arena.verify.findings import Findings
-from arena.verify.plans import Contents, LoggedPlan
+from arena.verify.plans import LogContents, LoggedPlan
 
 
-def check_foreign(store: Store, contents: Contents, findings: Findings) -> tuple[Totals, list[str]]:
+def check_foreign(store: Store, contents: LogContents, findings: Findings) -> tuple[LogTotals, list[str]]:
     """Check the matches of foreign results; return how many there are, and remarks."""
     plan = contents.plans[0]
     foreign = plan.resolved.foreign
     assert foreign is not None
     matches, _ = store.totals()
     reasons = Counter[str]({foreign.status: matches})
-    totals = Totals(blocks=matches, matches=matches, not_replayed=reasons, planned=plan.schedule.total_matches)
+    totals = LogTotals(blocks=matches, matches=matches, not_replayed=reasons, planned=plan.schedule.total_matches)
     totals.present = matches
     if len(contents.plans) > 1:
         findings.add("holds another plan beside that of foreign results", table="runs")
@@ -52,10 +52,10 @@ def _compare(
 ) -> None:
     """Make the log once more from the copy of its file, and compare the two."""
     again = folder / foreign.copy_name
-    if copied(Path(copy.name), again, copy.parent) != foreign.digest:
+    if copy_and_hash(Path(copy.name), again, copy.parent) != foreign.digest:
         findings.add("is not the file that the log was made from: its digest is another one", file=copy.name)
         return
-    source = Source(again, foreign.file, foreign.kind, foreign.digest, foreign.columns, foreign.game)
+    source = ResultsFile(again, foreign.file, foreign.kind, foreign.digest, foreign.columns, foreign.game)
     with Store.create(folder / "again.db") as made:
         try:
             built = build(made, source, plan.resolved.name, "2000-01-01T00:00:00+00:00", folder)

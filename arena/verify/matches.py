@@ -19,24 +19,24 @@ from arena.schedule.blocks import Block, Schedule
 from arena.store import Store, WholeMatch
 from arena.verify.database import open_log
 from arena.verify.findings import Findings
-from arena.verify.rows import Rows, Stored, check_side, match_of_rows, read_rows
+from arena.verify.rows import BlockRow, BlockRows, check_side_tables, match_of_rows, read_rows
 from engine import EngineError, Game, game_type
 from engine.errors import UnknownNameError
 
-NO_PLAN, UNKNOWN = -1, -2
+NO_PLAN, UNREADABLE_PLAN = -1, -2
 
 
-class Task(NamedTuple):
+class BlockTask(NamedTuple):
     """Blocks to be checked."""
 
     plan: int
-    """Number of their plan; `NO_PLAN`, or `UNKNOWN` if plans could not be read."""
+    """Number of their plan; `NO_PLAN`, or `UNREADABLE_PLAN` if plans could not be read."""
     blocks: list[tuple[int, Block | None]]
     """Keys in the log, with the blocks of the plan."""
 
 
 @dataclass
-class Checked(Findings):
+class CheckedBlocks(Findings):
     """Findings in some blocks, and numbers of what was checked."""
 
     matches: int = 0
@@ -45,7 +45,7 @@ class Checked(Findings):
     """Matches that were not replayed, by the reason."""
 
 
-class Checker:
+class BlockChecker:
     """Checks blocks of a log on its own connection; each process has one."""
 
     def __init__(self, path: Path, plans: Sequence[ResolvedPlan], secret: Mapping[str, bytes]) -> None:
@@ -64,9 +64,9 @@ class Checker:
         """Close the log."""
         self.db.close()
 
-    def check(self, task: Task) -> Checked:
+    def check(self, task: BlockTask) -> CheckedBlocks:
         """Check blocks, one by one if they cannot be read together."""
-        done = Checked()
+        done = CheckedBlocks()
         try:
             rows = read_rows(self.db, [key for key, _ in task.blocks])
         except Exception:  # a damaged log may fail in any way
@@ -77,7 +77,7 @@ class Checker:
             self._check_block(task.plan, block, rows[key], done)
         return done
 
-    def _check_alone(self, plan: int, place: tuple[int, Block | None], done: Checked) -> None:
+    def _check_alone(self, plan: int, place: tuple[int, Block | None], done: CheckedBlocks) -> None:
         """Check one block, or find which of its matches cannot be read."""
         key, block = place
         try:
@@ -100,7 +100,7 @@ class Checker:
         schedule = self.schedules[plan]
         return range(schedule.lineups(schedule.boards[block.board]))
 
-    def _check_block(self, plan: int, block: Block | None, rows: Rows, done: Checked) -> None:
+    def _check_block(self, plan: int, block: Block | None, rows: BlockRows, done: CheckedBlocks) -> None:
         stored = rows.block
         try:
             self._check_place(plan, block, stored)
@@ -119,7 +119,7 @@ class Checker:
             except Exception as error:
                 self._note(error, stored, match.lineup, "matches", done)
 
-    def _check_place(self, plan: int, block: Block | None, stored: Stored) -> None:
+    def _check_place(self, plan: int, block: Block | None, stored: BlockRow) -> None:
         """Check that a block's row is what the plan says."""
         if stored.number is not None and stored.key is None:
             raise StoreError(f"its block has the key {stored.number}, which is not in the log")
@@ -131,18 +131,20 @@ class Checker:
         board = schedule.boards[block.board]
         ours = (block.identity, block.id, board.game, board.players, block.round, board.opening, schedule.seed)
         dice = (int(block.dice), block.key or None)
-        for name, mine, theirs in zip(Stored._fields, (*ours, *dice), stored, strict=False):
+        for name, mine, theirs in zip(BlockRow._fields, (*ours, *dice), stored, strict=False):
             if mine != theirs:
-                raise StoreError(f"the {name} of its block is {_shown(theirs)}, {_shown(mine)} by the plan")
+                raise StoreError(f"the {name} of its block is {_printable(theirs)}, {_printable(mine)} by the plan")
 
-    def _check_match(self, plan: int, block: Block | None, stored: Stored, rows: WholeMatch, done: Checked) -> None:
+    def _check_match(
+        self, plan: int, block: Block | None, stored: BlockRow, rows: WholeMatch, done: CheckedBlocks
+    ) -> None:
         seats = rows.seats
         if block is not None:
             self._check_seats(self.schedules[plan], block, rows.lineup, seats)
         elif [seat[0] for seat in seats] != [*range(stored.players)]:
             raise StoreError(f"has seats {_listed(seat[0] for seat in seats)} of {stored.players} players")
         match = match_of_rows(stored, rows)
-        check_side(rows, match, self.runs)
+        check_side_tables(rows, match, self.runs)
         check_words(match)
         game = self._game(plan, block, match)
         if isinstance(game, str):
@@ -194,7 +196,7 @@ class Checker:
             self.keys[at] = key_pair(match.seed, None if secret is None else self.secret[secret])
         return self.keys[at]
 
-    def _note(self, error: Exception, block: Stored, lineup: int, table: str, done: Checked) -> None:
+    def _note(self, error: Exception, block: BlockRow, lineup: int, table: str, done: CheckedBlocks) -> None:
         name = match_id(block.identity, lineup)
         text = str(error).removeprefix(f"match {name}: ") or type(error).__name__
         with contextlib.suppress(Exception):  # of a damaged index: the whole id will do
@@ -202,7 +204,7 @@ class Checker:
         done.add(text, match=name, table=table)
 
 
-def _shown(value: Any) -> str:
+def _printable(value: Any) -> str:
     return value.hex() if isinstance(value, bytes) else str(value)
 
 

@@ -12,22 +12,22 @@ from typing import Any
 
 from arena.core.errors import WorkerError
 from arena.core.process_trees import signal_at_parents_end
-from arena.verify.matches import Checked, Checker, Task
+from arena.verify.matches import BlockChecker, BlockTask, CheckedBlocks
 
-WAITING = 4
+TASKS_PER_PROCESS = 4
 """Tasks queued for each process."""
 
 
-def check_here(tasks: Iterator[Task], arguments: tuple[Any, ...]) -> Iterator[Checked]:
-    """Yield the result of each task, checked in this process; `arguments` are those of `Checker`."""
-    checker = Checker(*arguments)
+def check_here(tasks: Iterator[BlockTask], arguments: tuple[Any, ...]) -> Iterator[CheckedBlocks]:
+    """Yield the result of each task, checked in this process; `arguments` are those of `BlockChecker`."""
+    checker = BlockChecker(*arguments)
     try:
         yield from map(checker.check, tasks)
     finally:
         checker.close()
 
 
-_checker: Checker | None = None
+_checker: BlockChecker | None = None
 """The checker of a process of `check_in_processes`."""
 
 
@@ -35,23 +35,23 @@ def _set_up(*arguments: Any) -> None:
     global _checker
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the main process handles Ctrl-C
     signal_at_parents_end(signal.SIGKILL)
-    _checker = Checker(*arguments)
+    _checker = BlockChecker(*arguments)
 
 
-def _check(task: Task) -> Checked:
+def _check(task: BlockTask) -> CheckedBlocks:
     assert _checker is not None
     return _checker.check(task)
 
 
-def check_in_processes(tasks: Iterator[Task], arguments: tuple[Any, ...], workers: int) -> Iterator[Checked]:
+def check_in_processes(tasks: Iterator[BlockTask], arguments: tuple[Any, ...], workers: int) -> Iterator[CheckedBlocks]:
     """Yield the result of each task, in order; only a few are queued at a time, so that plans may have any size."""
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(workers, context, _set_up, arguments) as pool:
-        under_way: deque[Future[Checked]] = deque()
+        under_way: deque[Future[CheckedBlocks]] = deque()
         try:
             for task in tasks:
                 under_way.append(pool.submit(_check, task))
-                if len(under_way) > WAITING * workers:
+                if len(under_way) > TASKS_PER_PROCESS * workers:
                     yield under_way.popleft().result()
             while under_way:
                 yield under_way.popleft().result()

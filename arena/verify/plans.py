@@ -18,7 +18,7 @@ from arena.schedule.blocks import Schedule
 from arena.store import BotRow
 from arena.verify.findings import Findings
 
-MAX_BUNDLE = 4 * MAX_BYTES
+MAX_BUNDLE_BYTES = 4 * MAX_BYTES
 """Largest size in bytes of an unpacked bundle: its files in hexadecimal, and their names."""
 
 
@@ -40,7 +40,7 @@ class LoggedPlan:
 
 
 @dataclass
-class Contents:
+class LogContents:
     """The readable content of a log besides its matches."""
 
     plans: list[LoggedPlan] = field(default_factory=list)
@@ -54,9 +54,9 @@ class Contents:
     """Keys of secret dice that fit their hashes, by hash."""
 
 
-def read_contents(db: sqlite3.Connection, findings: Findings) -> Contents:
+def read_contents(db: sqlite3.Connection, findings: Findings) -> LogContents:
     """Read and check all tables without matches."""
-    contents = Contents()
+    contents = LogContents()
     with findings.guard("cannot be read", table="keys"):
         for row in db.execute("SELECT key, hash, created, disclosed FROM keys ORDER BY number").fetchall():
             with findings.guard(f"the key with the hash {row[1]!a} cannot be read", table="keys"):
@@ -90,7 +90,7 @@ def _secret_key(key: SecretKey) -> SecretKey:
 
 def _bundle(key: str, packed: bytes) -> Bundle:
     unpacker = zlib.decompressobj()
-    content = unpacker.decompress(packed, MAX_BUNDLE)
+    content = unpacker.decompress(packed, MAX_BUNDLE_BYTES)
     if not unpacker.eof or unpacker.unused_data:
         raise StoreError("is damaged, or too large")
     bundle = Bundle("", {name: bytes.fromhex(text) for name, text in json.loads(content).items()})
@@ -99,7 +99,7 @@ def _bundle(key: str, packed: bytes) -> Bundle:
     return bundle
 
 
-def _read_runs(db: sqlite3.Connection, contents: Contents, findings: Findings) -> None:
+def _read_runs(db: sqlite3.Connection, contents: LogContents, findings: Findings) -> None:
     known: dict[str, LoggedPlan | None] = {}
     query = "SELECT run, plan, versions, started, finished FROM runs ORDER BY run DESC"
     for run, text, versions, started, finished in db.execute(query):
@@ -120,7 +120,7 @@ def _read_runs(db: sqlite3.Connection, contents: Contents, findings: Findings) -
             plan.finished |= finished is not None
 
 
-def _check_dice(plan: LoggedPlan, contents: Contents, findings: Findings) -> None:
+def _check_dice(plan: LoggedPlan, contents: LogContents, findings: Findings) -> None:
     """Check that the public keys of a plan follow from its seed, and the secret ones are in the log."""
     resolved, schedule, run = plan.resolved, plan.schedule, plan.runs[0]
     for hash in schedule.keys:
@@ -137,7 +137,7 @@ def _check_dice(plan: LoggedPlan, contents: Contents, findings: Findings) -> Non
         findings.add(f"run {run}: its plan holds a secret key", table="runs")
 
 
-def _check_bot(planned: BotRecord, contents: Contents) -> None:
+def _check_bot(planned: BotRecord, contents: LogContents) -> None:
     """Check that a planned bot is in the log and its identity follows from its source and parameters.
 
     Bots of imported matches have no source.
@@ -160,7 +160,7 @@ def _check_bot(planned: BotRecord, contents: Contents) -> None:
         raise StoreError(f"its bundle has no module {row.module}")
 
 
-def _check_unused(contents: Contents, findings: Findings) -> None:
+def _check_unused(contents: LogContents, findings: Findings) -> None:
     """Check that every bot is in a plan, and every bundle belongs to a bot."""
     if contents.unread:
         return

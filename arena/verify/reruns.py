@@ -28,15 +28,15 @@ from arena.schedule.blocks import Block, MatchSpec, Schedule
 from arena.store import Store
 from arena.tournament.tournament import Tournament
 from arena.verify.findings import Findings
-from arena.verify.plans import Contents, LoggedPlan
+from arena.verify.plans import LogContents, LoggedPlan
 from arena.workers.process import WorkerProcess
 
-ENOUGH = 4
+CANDIDATES_PER_BLOCK = 4
 """Blocks that are considered for each one that is chosen."""
-NOBODY = -1
-Show = Callable[[int, int], None]
+NO_BOT = -1
+ShowProgress = Callable[[int, int], None]
 """Shows progress: matches played, and all of them."""
-Pair = tuple[MatchSpec, StoredMatch]
+LoggedMatch = tuple[MatchSpec, StoredMatch]
 
 
 class RerunOptions(NamedTuple):
@@ -52,7 +52,7 @@ class RerunOptions(NamedTuple):
 
 
 @dataclass
-class Verdict:
+class Determinism:
     """Whether a bot is deterministic, as far as its matches show."""
 
     bot: str
@@ -68,11 +68,11 @@ class Verdict:
 
 
 @dataclass
-class Rerun:
+class RerunResult:
     """Result of playing matches again."""
 
     matches: int = 0
-    verdicts: list[Verdict] = field(default_factory=list)
+    verdicts: list[Determinism] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
 
 
@@ -85,24 +85,24 @@ class Difference:
     played: StoredMatch
     ply: int
     seat: int
-    """Seat of the bot that moved differently; `NOBODY` if it was no bot."""
+    """Seat of the bot that moved differently; `NO_BOT` if it was no bot."""
 
     @property
     def entry(self) -> int:
         """Number of the bot in that seat."""
-        return NOBODY if self.seat == NOBODY else self.spec.seats[self.seat]
+        return NO_BOT if self.seat == NO_BOT else self.spec.seats[self.seat]
 
 
 def rerun_matches(
     store: Store,
     logged: LoggedPlan,
-    contents: Contents,
+    contents: LogContents,
     findings: Findings,
     options: RerunOptions,
-    show: Show,
-) -> Rerun:
+    show: ShowProgress,
+) -> RerunResult:
     """Play matches of the latest plan again; a difference that no nondeterministic bot explains is a finding."""
-    result = Rerun()
+    result = RerunResult()
     tournament = Tournament(store, plan=logged.resolved)
     schedule = tournament.schedule
     plan = rerun_plan(replace(logged, schedule=schedule), contents, options.isolation)
@@ -125,13 +125,13 @@ def rerun_matches(
     counts = Counter(entry for spec, _, _ in compared for entry in set(spec.seats))
     by_entry = Counter(each.entry for each in differences)
     unstable |= {entry for entry, count in by_entry.items() if 2 <= count == counts[entry]}
-    unstable.discard(NOBODY)
+    unstable.discard(NO_BOT)
     for each in differences:
         if each.entry not in unstable:
             name = store.short_id(each.spec.block.identity, each.spec.lineup)
             findings.add(f"goes another way from ply {each.ply + 1} on when it is played again", match=name)
     result.verdicts = [
-        _verdict(store, schedule, entry, counts[entry], unstable, differences) for entry in range(len(plan.bots))
+        _determinism(store, schedule, entry, counts[entry], unstable, differences) for entry in range(len(plan.bots))
     ]
     without_source = [schedule.entries[entry].label for entry, bot in enumerate(plan.bots) if not bot.bundle.files]
     if without_source:
@@ -140,18 +140,18 @@ def rerun_matches(
     return result
 
 
-def _verdict(
+def _determinism(
     store: Store, schedule: Schedule, entry: int, count: int, unstable: set[int], differences: Sequence[Difference]
-) -> Verdict:
+) -> Determinism:
     label = schedule.entries[entry].label
     if entry not in unstable:
-        return Verdict(label, True if count else None, count)
+        return Determinism(label, True if count else None, count)
     first = next(each for each in differences if each.entry == entry)
     match = store.short_id(first.spec.block.identity, first.spec.lineup)
-    return Verdict(label, False, count, match, first.ply + 1)
+    return Determinism(label, False, count, match, first.ply + 1)
 
 
-def rerun_plan(logged: LoggedPlan, contents: Contents, isolation: Isolation | None) -> Plan:
+def rerun_plan(logged: LoggedPlan, contents: LogContents, isolation: Isolation | None) -> Plan:
     """Return the plan of a run with its bots as in the log; bots without a source there have no files."""
     resolved, schedule = logged.resolved, logged.schedule
     bots = []
@@ -186,7 +186,7 @@ def chosen_blocks(tournament: Tournament, plan: Plan, rerun: int | Literal["all"
     boards = [_blocks_of(tournament, board, without_source) for board in range(len(schedule.boards))]
     if rerun == "all":
         return [block for blocks in boards for block in blocks]
-    near = ENOUGH * len(plan.bots)
+    near = CANDIDATES_PER_BLOCK * len(plan.bots)
     waiting = [heapq.nsmallest(rerun + near, blocks, key=functools.partial(_draw, seed)) for blocks in boards]
     chosen: list[Block] = []
     bots: Counter[int] = Counter()
@@ -212,7 +212,7 @@ def _draw(seed: int, block: Block) -> bytes:
     return hashlib.blake2b(str(seed).encode() + block.identity, digest_size=8).digest()
 
 
-def _pairs(store: Store, schedule: Schedule, block: Block) -> Iterator[Pair]:
+def _pairs(store: Store, schedule: Schedule, block: Block) -> Iterator[LoggedMatch]:
     specs = schedule.matches(block)
     for match in store.matches([block.identity])[block.identity]:
         if match.lineup < len(specs):
@@ -220,7 +220,7 @@ def _pairs(store: Store, schedule: Schedule, block: Block) -> Iterator[Pair]:
 
 
 def _play(
-    plan: Plan, specs: Sequence[MatchSpec], workers: int, show: Show = lambda done, total: None
+    plan: Plan, specs: Sequence[MatchSpec], workers: int, show: ShowProgress = lambda done, total: None
 ) -> list[StoredMatch | None]:
     """Play matches in processes, those of a block in one; None for a match that cannot be played."""
     parts = [list(part) for _, part in itertools.groupby(specs, key=lambda spec: spec.block.identity)]
@@ -280,8 +280,8 @@ def _difference(spec: MatchSpec, logged: StoredMatch, played: StoredMatch) -> Di
     moves = enumerate(itertools.zip_longest(logged.moves, played.moves))
     places = [ply for ply, (one, other) in moves if one != other][:1]
     places += [ply for ply, _ in set(logged.notes) ^ set(played.notes)]
-    found = [(ply, plies[ply].seat if ply < len(plies) and plies[ply].by == "bot" else NOBODY) for ply in places]
+    found = [(ply, plies[ply].seat if ply < len(plies) and plies[ply].by == "bot" else NO_BOT) for ply in places]
     forfeits = set(logged.forfeits.items()) ^ set(played.forfeits.items())
     found += [(ply, seat) for seat, (_, ply) in forfeits]
-    ply, seat = min(found, default=(len(plies), NOBODY), key=lambda each: (each[0], -each[1]))
+    ply, seat = min(found, default=(len(plies), NO_BOT), key=lambda each: (each[0], -each[1]))
     return Difference(spec, logged, played, ply, seat)

@@ -18,10 +18,10 @@ from arena.match.result import MatchRow, SeatRow
 from arena.match.stored import Place, StoredMatch, stored_match
 from arena.store import LONG_MOVES, MAX_MOVES, WholeMatch, read_estimates, whole_matches
 
-CLOCKS = re.compile(r"(?:[0-9]+,(?:-1|[0-9]+)(?:,[0-9]+){3}(?: (?!$)|$))*")
+CLOCKS_TEXT = re.compile(r"(?:[0-9]+,(?:-1|[0-9]+)(?:,[0-9]+){3}(?: (?!$)|$))*")
 
 
-class Stored(NamedTuple):
+class BlockRow(NamedTuple):
     """A block's row, with its board."""
 
     identity: bytes
@@ -38,26 +38,26 @@ class Stored(NamedTuple):
     """Number of that key in the log."""
 
 
-class Rows(NamedTuple):
+class BlockRows(NamedTuple):
     """All rows of a block."""
 
-    block: Stored
+    block: BlockRow
     matches: list[WholeMatch]
 
 
-def read_rows(db: sqlite3.Connection, keys: Sequence[int], lineup: int | None = None) -> dict[int, Rows]:
+def read_rows(db: sqlite3.Connection, keys: Sequence[int], lineup: int | None = None) -> dict[int, BlockRows]:
     """Return all rows of some blocks, or of one match, by the keys of the blocks."""
     query = (
         "SELECT block, identity, id, game, players, round, opening, seed, dice, hash, blocks.key FROM blocks LEFT JOIN "
         f"boards USING (board) LEFT JOIN keys ON number = blocks.key WHERE block IN ({','.join('?' * len(keys))})"
     )
-    found = {key: Rows(Stored(*row), []) for key, *row in db.execute(query, keys)}
+    found = {key: BlockRows(BlockRow(*row), []) for key, *row in db.execute(query, keys)}
     for match in whole_matches(db, keys, lineup):
         found[match.key].matches.append(match)
     return found
 
 
-def match_of_rows(block: Stored, rows: WholeMatch) -> StoredMatch:
+def match_of_rows(block: BlockRow, rows: WholeMatch) -> StoredMatch:
     """Return a match for `arena.match.replay`; raises `StoreError` if the arena does not write such rows."""
     assert rows.match is not None
     lineup, ended, plies, timed, final, packed, notes = rows.match
@@ -107,7 +107,7 @@ def _notes(text: str, plies: int) -> list[tuple[int, str]]:
     return notes
 
 
-def check_side(rows: WholeMatch, match: StoredMatch, runs: set[int]) -> None:
+def check_side_tables(rows: WholeMatch, match: StoredMatch, runs: set[int]) -> None:
     """Check that the rows of side tables exist and are such as the arena writes."""
     if rows.timing is None:
         raise StoreError("has no row in timings")
@@ -115,7 +115,7 @@ def check_side(rows: WholeMatch, match: StoredMatch, runs: set[int]) -> None:
     if run not in runs:
         raise StoreError(f"was played in run {run}, which is not in the log")
     plain = isinstance(worker, str) and isinstance(seconds, float) and seconds >= 0 and retried in (0, 1)
-    if not plain or not isinstance(attempts, int) or attempts < 1 or not CLOCKS.fullmatch(clocks):
+    if not plain or not isinstance(attempts, int) or attempts < 1 or not CLOCKS_TEXT.fullmatch(clocks):
         raise StoreError("its row in timings is not one that the arena writes")
     if rows.estimates:
         moves, dropped = rows.estimates

@@ -21,21 +21,21 @@ from arena.isolation import SUBMITTED, Isolation
 from arena.store import Store, read_writer
 from arena.tournament.logs import LOG, find_log
 from arena.tournament.same_rules import other_sources
-from arena.verify.blocks import Totals, check_blocks
-from arena.verify.database import check_file, check_orphans, open_log
+from arena.verify.blocks import LogTotals, check_blocks
+from arena.verify.database import check_database_file, check_orphans, open_log
 from arena.verify.exports import compare_exports
 from arena.verify.findings import Finding, Findings
 from arena.verify.foreign import check_foreign
-from arena.verify.plans import Contents, LoggedPlan, read_contents
-from arena.verify.reruns import RerunOptions, Verdict, rerun_matches
+from arena.verify.plans import LogContents, LoggedPlan, read_contents
+from arena.verify.reruns import Determinism, RerunOptions, rerun_matches
 
-Rerun = int | Literal["all"]
-Show = Callable[[str, int, int], None]
+RerunCount = int | Literal["all"]
+ShowStep = Callable[[str, int, int], None]
 """Shows progress: the current step, its finished and total work."""
 
 
 @dataclass
-class Report:
+class Verification:
     """Result of a verification."""
 
     target: str
@@ -50,12 +50,12 @@ class Report:
     foreign: bool = False
     """Whether it holds results from elsewhere, without moves."""
     runs: int = 0
-    totals: Totals = field(default_factory=Totals)
+    totals: LogTotals = field(default_factory=LogTotals)
     compared: list[str] = field(default_factory=list)
     """Names of compared exports."""
     rerun: int = 0
     """Matches that were played again."""
-    bots: list[Verdict] = field(default_factory=list)
+    bots: list[Determinism] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
     """Notes that are no findings."""
     findings: list[Finding] = field(default_factory=list)
@@ -99,12 +99,12 @@ class Report:
 def verify(
     target: str | Path,
     home: str | Path | None = None,
-    rerun: Rerun | None = None,
+    rerun: RerunCount | None = None,
     seed: int = 0,
     workers: int | None = None,
     isolation: Isolation | None = None,
-    show: Show = lambda what, done, total: None,
-) -> Report:
+    show: ShowStep = lambda what, done, total: None,
+) -> Verification:
     """Verify a tournament or comparison (its name, folder, configuration or log) or an archive of `arena archive`.
 
     `rerun` plays that many matches again, or all; `seed` chooses them. `isolation` says where their bots run, by
@@ -117,13 +117,13 @@ def verify(
         raise ConfigError(f"workers = {workers}: at least 1 is needed")
     if rerun is not None and rerun != "all" and rerun < 1:
         raise ConfigError(f"rerun = {rerun}: must be all, or at least 1")
-    job = _Job(rerun, seed, workers, isolation, show)
+    job = _Verifier(rerun, seed, workers, isolation, show)
     path = Path(target)
     if path.is_file() and (path.suffix == ".zip" or zipfile.is_zipfile(path)):
         from arena.verify.archive import check_sources, unpacked  # slow to import, and for archives alone
 
         with unpacked(path, job.findings) as (folder, manifest):
-            report = Report(str(target), LOG, manifest)
+            report = Verification(str(target), LOG, manifest)
             if folder is not None:
                 job.isolation = isolation or SUBMITTED
                 job.verify(folder / LOG, report)
@@ -132,25 +132,25 @@ def verify(
         log = find_log(target, home)
         if not log.is_file():
             raise UnknownTargetError(f"{log}: no such match log; `arena run` makes one")
-        report = Report(str(target), log.name, running=read_writer(log)[0])
+        report = Verification(str(target), log.name, running=read_writer(log)[0])
         job.verify(log, report)
     report.findings, report.count = job.findings.shown, job.findings.count
     return report
 
 
 @dataclass
-class _Job:
+class _Verifier:
     """One verification: its options, and what it has found so far."""
 
-    rerun: Rerun | None
+    rerun: RerunCount | None
     seed: int
     workers: int
     isolation: Isolation | None
-    show: Show
+    show: ShowStep
     findings: Findings = field(default_factory=Findings)
-    contents: Contents = field(default_factory=Contents)
+    contents: LogContents = field(default_factory=LogContents)
 
-    def verify(self, log: Path, report: Report) -> None:
+    def verify(self, log: Path, report: Verification) -> None:
         """Verify a log as far as it can be read."""
         try:
             opened = open_log(log)
@@ -162,7 +162,7 @@ class _Job:
         with contextlib.closing(opened) as db:
             db.execute("BEGIN")  # the log as it is now, whatever a run adds meanwhile
             self.show("checking the file", 0, 0)
-            check_file(db, log, self.findings)
+            check_database_file(db, log, self.findings)
             self.contents = contents = read_contents(db, self.findings)
             check_orphans(db, self.findings)
             store = Store(log, db, None)
@@ -193,7 +193,7 @@ class _Job:
             if self.rerun is not None:
                 self._play_again(store, newest, report)
 
-    def _play_again(self, store: Store, plan: LoggedPlan, report: Report) -> None:
+    def _play_again(self, store: Store, plan: LoggedPlan, report: Verification) -> None:
         assert self.rerun is not None
         options = RerunOptions(self.rerun, self.seed, self.workers, self.isolation)
         show = functools.partial(self.show, "playing again")
@@ -219,7 +219,7 @@ class _Job:
                 else:
                     self.findings.add(f"{name} {text}", file=store.path.name)
 
-    def _check_foreign(self, store: Store, report: Report) -> None:
+    def _check_foreign(self, store: Store, report: Verification) -> None:
         if self.rerun is not None:
             raise ConfigError(f"{report.target}: holds foreign results, without moves: nothing can be played again")
         self.show("comparing with the file it was made from", 0, 0)
@@ -228,7 +228,7 @@ class _Job:
             report.totals, remarks = check_foreign(store, self.contents, self.findings)
             report.remarks += remarks
 
-    def _check_matches(self, db: sqlite3.Connection, store: Store, log: Path, report: Report) -> None:
+    def _check_matches(self, db: sqlite3.Connection, store: Store, log: Path, report: Verification) -> None:
         with self.findings.guard("its matches cannot be read", file=log.name):
             total = store.totals()[0]
             report.totals = check_blocks(

@@ -24,8 +24,8 @@ from arena.core.files import MAX_NAME
 from arena.core.names import COMPARISONS, PLAYED
 from arena.core.paths import home_path
 from arena.plan.model import ResolvedPlan
-from arena.results.match_filter import Filter, Key, View
-from arena.results.match_index import ORDERS, Found, MatchIndex
+from arena.results.match_filter import IndexView, MatchFilter, MatchKey
+from arena.results.match_index import ORDERS, MatchIndex, MatchPage
 from arena.results.run_status import RUNNING, RunStatus
 from arena.schedule.blocks import Schedule
 from arena.store import read_writer
@@ -167,7 +167,7 @@ class LogCatalog:
         """Whether what is known of a log, to which nobody writes, is of an earlier state of it, and made again."""
         return not log.is_running() and known.version != log.stamp()
 
-    def view(self, log: Log) -> tuple[MatchIndex, View]:
+    def view(self, log: Log) -> tuple[MatchIndex, IndexView]:
         """Return the index of a log's matches, and what it has now; raises `StoreError` for a damaged log."""
         if any("\ud800" <= letter <= "\udfff" for letter in log.name):
             raise StoreError(f"the name of folder {log.name!a} is not UTF-8, so no address leads there; rename it")
@@ -237,17 +237,17 @@ class LogCatalog:
     def find(
         self,
         log: Log,
-        wanted: Filter | None = None,
+        wanted: MatchFilter | None = None,
         order: str = ORDERS[0],
         most: int = 0,
-        after: Key | None = None,
+        after: MatchKey | None = None,
         back: bool = False,
         all_plans: bool = False,
-    ) -> tuple[View, Found]:
+    ) -> tuple[IndexView, MatchPage]:
         """Return a page of a log's matches, as `MatchIndex.find` does: those of its plan, or of `all_plans`."""
         index, view = self.view(log)
         of = None if all_plans else self.extents(log)
-        return view, index.find(view, wanted or Filter(), order, most, after, back, of)
+        return view, index.find(view, wanted or MatchFilter(), order, most, after, back, of)
 
     def close(self) -> None:
         """End the threads that compute, and keep indexes for the next time."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from arena import api
 from arena.match.stored import StoredMatch
-from arena.results.match_filter import View
+from arena.results.match_filter import IndexView
 from arena.store import Store
 from arena.web.catalog import Log, LogCatalog
 
@@ -51,7 +51,7 @@ def highlights(catalog: LogCatalog, log: Log, each: int) -> list[Highlight]:
     return list(found.values())
 
 
-def _by_ratings(view: View, rows: np.ndarray, ratings: dict[str, float], each: int) -> list[Highlight]:
+def _by_ratings(view: IndexView, rows: np.ndarray, ratings: dict[str, float], each: int) -> list[Highlight]:
     """Return matches that a bot of lower rating won, and those among the best bots."""
     rating = np.array([ratings.get(label, np.nan) for label in view.labels])
     first = np.searchsorted(view.seat["match"], rows)
@@ -77,7 +77,7 @@ def _by_ratings(view: View, rows: np.ndarray, ratings: dict[str, float], each: i
     return [*upsets, *best]
 
 
-def _longest(view: View, rows: np.ndarray, each: int) -> list[Highlight]:
+def _longest(view: IndexView, rows: np.ndarray, each: int) -> list[Highlight]:
     plies = view.match["plies"][rows]
     longest = np.argsort(-plies, kind="stable")[:each].tolist()
     return [Highlight(int(rows[row]), LONGEST, f"{plies[row]:,} plies") for row in longest]
@@ -89,7 +89,7 @@ class _Drop(NamedTuple):
     ply: int
 
 
-def _mistakes(log: Log, view: View, rows: np.ndarray) -> list[Highlight]:
+def _mistakes(log: Log, view: IndexView, rows: np.ndarray) -> list[Highlight]:
     """Return the match of every bot in which its own evaluation fell most between two of its moves."""
     worst: dict[str, _Drop] = {}
     with Store.open(log.path) as store:

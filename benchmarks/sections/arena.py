@@ -20,7 +20,7 @@ from arena import api
 from arena.workers.process import WorkerProcess
 from benchmarks.figures import Figure, Measured, Seconds, Skipped, command, lasting, middle, rate, timed, tree_seconds
 
-FIRST = """
+FIRST_MATCH_PROGRAM = """
 import sys, tempfile, time
 from arena import api
 bots = [{"bot": "random", "label": "one"}, {"bot": "random", "label": "two"}]
@@ -33,8 +33,8 @@ with tempfile.TemporaryDirectory() as home:
     api.run(config, home, workers=1, backend="local", show=show)
 print(first[0])
 """
-HELP = [sys.executable, "-m", "arena", "--help"]
-MATCH = [sys.executable, "-m", "arena", "match", "epicycle", "random", "random"]
+HELP_COMMAND = [sys.executable, "-m", "arena", "--help"]
+MATCH_COMMAND = [sys.executable, "-m", "arena", "match", "epicycle", "random", "random"]
 
 
 def random_matches(count: int, game: str = "epicycle") -> dict[str, Any]:
@@ -44,7 +44,7 @@ def random_matches(count: int, game: str = "epicycle") -> dict[str, Any]:
 
 
 @dataclass
-class Watch:
+class RunClock:
     """Clocks read after the first matches of a run, and after the last."""
 
     looks: list[tuple[int, float, float, float]] = field(default_factory=list)
@@ -62,17 +62,17 @@ class Watch:
         return int(matches), Seconds(wall, tree), driver
 
 
-def play(config: dict[str, Any], home: str, workers: int, backend: str = "local") -> Watch:
+def play(config: dict[str, Any], home: str, workers: int, backend: str = "local") -> RunClock:
     """Play a tournament of matches of two bots and return the clocks read meanwhile."""
-    watch = Watch()
+    watch = RunClock()
     api.run(config, home, workers=workers, backend=backend, show=watch)
     return watch
 
 
 def measure(full: bool) -> Measured:
-    yield lasting("arena --help", command(HELP, 9 if full else 3))
-    subprocess.run(MATCH, check=True, capture_output=True)
-    yield lasting("arena match, warm cache", command(MATCH, 9 if full else 3))
+    yield lasting("arena --help", command(HELP_COMMAND, 9 if full else 3))
+    subprocess.run(MATCH_COMMAND, check=True, capture_output=True)
+    yield lasting("arena match, warm cache", command(MATCH_COMMAND, 9 if full else 3))
     yield lasting("first match of a run, process start included", first_match(9 if full else 3))
     yield from worker_start(9 if full else 3)
     count = 100_000 if full else 4000
@@ -93,7 +93,9 @@ def first_match(repeat: int) -> Seconds:
 
     def run() -> None:
         started = time.monotonic()
-        done = subprocess.run([sys.executable, "-c", FIRST], check=True, stdout=subprocess.PIPE, text=True)
+        done = subprocess.run(
+            [sys.executable, "-c", FIRST_MATCH_PROGRAM], check=True, stdout=subprocess.PIPE, text=True
+        )
         walls.append(float(done.stdout.split()[-1]) - started)
 
     processor = middle(run, repeat).processor

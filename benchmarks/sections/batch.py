@@ -16,12 +16,12 @@ from benchmarks.figures import Figure, Measured, Seconds, Skipped, rate
 from benchmarks.sections.engine import boards
 from engine.batch import BatchEnv
 
-MATCHES = 256
-STEPS = 100
-SINGLE = 2000
+BATCH_MATCHES = 256
+TIMED_STEPS = 100
+SINGLE_DECISIONS = 2000
 """Decisions of one measurement by `State`."""
 OPPONENTS = ("random", "greedy", "flat_mc:playouts=10", "uct:simulations=32")
-FACED = (("connect_four", 2), ("epicycle", 2), ("epicycle", 3))
+OPPONENT_BOARDS = (("connect_four", 2), ("epicycle", 2), ("epicycle", 3))
 """Games and numbers of players in which opponents are measured."""
 
 
@@ -30,12 +30,12 @@ def measure(full: bool) -> Measured:
     for game in boards():
         what = f"{game.name}, {game.players} players"
         try:
-            batch = BatchEnv(game, MATCHES, 1)
+            batch = BatchEnv(game, BATCH_MATCHES, 1)
         except engine.UnsupportedError:
             continue
-        together = min(batch_seconds(batch) for _ in range(repeat)) / (MATCHES * STEPS)
-        alone = min(single_seconds(game, seed) for seed in range(repeat)) / SINGLE
-        note = f"{MATCHES} matches; observation, mask, reset"
+        together = min(batch_seconds(batch) for _ in range(repeat)) / (BATCH_MATCHES * TIMED_STEPS)
+        alone = min(single_seconds(game, seed) for seed in range(repeat)) / SINGLE_DECISIONS
+        note = f"{BATCH_MATCHES} matches; observation, mask, reset"
         yield rate(f"{what}: batch", "M decisions/s", 1, Seconds(together, together), 1e6, note)
         yield rate(f"{what}: single", "M decisions/s", 1, Seconds(alone, alone), 1e6, "the same by `State`")
         yield Figure(f"{what}: batch by single", alone / together, "times", "higher")
@@ -63,27 +63,31 @@ def against_bots(repeat: int) -> Measured:
     except ImportError:
         yield Skipped("opponents", "this checkout has none")
         return
-    for name, players in FACED:
+    for name, players in OPPONENT_BOARDS:
         if name not in engine.game_names():
             continue
         game = engine.load_game(name, players)
         what, note = f"{name}, {players} players", f"of the agent; {players - 1} play within the step"
         for spec in OPPONENTS:
             opponents = {seat: policy(spec, game) for seat in range(1, players)}
-            batch = BatchEnv(game, MATCHES, 1, opponents=opponents, rotate="match")
-            yield decisions(f"{what}: against {spec}", shortest(measured(our_steps(batch), STEPS // 5), repeat), note)
+            batch = BatchEnv(game, BATCH_MATCHES, 1, opponents=opponents, rotate="match")
+            yield decisions(
+                f"{what}: against {spec}", shortest(measured(our_steps(batch), TIMED_STEPS // 5), repeat), note
+            )
         try:
-            steps = vector_steps(make_vec(name, players, MATCHES))
+            steps = vector_steps(make_vec(name, players, BATCH_MATCHES))
         except engine.UnsupportedError as error:
             yield Skipped("Gymnasium", str(error))
         else:
-            yield decisions(f"{what}: against random, by Gymnasium", shortest(measured(steps, STEPS), repeat), note)
+            yield decisions(
+                f"{what}: against random, by Gymnasium", shortest(measured(steps, TIMED_STEPS), repeat), note
+            )
 
 
 def in_threads(repeat: int) -> Measured:
     """Measure large batches in one thread and in one for each core, by the time that passes."""
     for threads in sorted({1, os.cpu_count() or 1}):
-        steps = measured(our_steps(connect_four(4096, threads=threads)), STEPS // 5)
+        steps = measured(our_steps(connect_four(4096, threads=threads)), TIMED_STEPS // 5)
         best = min((steps() for _ in range(repeat)), key=lambda seconds: seconds.wall)
         yield decisions(f"connect_four: batch of 4,096, {threads} threads", best, "time that passes")
 
@@ -93,7 +97,7 @@ def batch_seconds(batch: BatchEnv) -> float:
     rng = np.random.default_rng(1)
     mask = batch.reset(1).legal_mask
     seconds = 0.0
-    for _ in range(STEPS):
+    for _ in range(TIMED_STEPS):
         actions = np.argmax(mask * rng.random(mask.shape, np.float32), axis=1)
         begun = time.process_time()
         mask = batch.step(actions).legal_mask
@@ -108,7 +112,7 @@ def single_seconds(game: engine.Game, seed: int) -> float:
     state = game.new_initial_state()
     decisions = 0
     begun = time.process_time()
-    while decisions < SINGLE:
+    while decisions < SINGLE_DECISIONS:
         if state.is_terminal():
             state.returns()
             state = game.new_initial_state()

@@ -16,9 +16,9 @@ from benchmarks.figures import Figure, Measured, Seconds, busy, lasting
 from benchmarks.sections.arena import play, random_matches
 
 BOTS = 20
-TIE = 0.5
+TIE_POINTS = 0.5
 """Performances closer than this, in TrueSkill points, tie."""
-LEADERBOARD = """
+LEADERBOARD_PROGRAM = """
 import json, resource, sys, time
 import arena.api
 wall, processor = time.perf_counter(), time.process_time()
@@ -50,7 +50,7 @@ def from_log(count: int) -> Measured:
     """Measure the leaderboard of a log of so many matches of two bots."""
     with tempfile.TemporaryDirectory(prefix="arena-bench-") as home:
         play(random_matches(count), home, 2)
-        command = [sys.executable, "-c", LEADERBOARD, f"{home}/bench/matches.db"]
+        command = [sys.executable, "-c", LEADERBOARD_PROGRAM, f"{home}/bench/matches.db"]
         for _ in range(2):  # the first one finds the file and the kernels cold
             done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
         wall, processor, memory = json.loads(done.stdout)
@@ -67,7 +67,7 @@ def made_up(matches: int, players: int, bots: int = BOTS) -> Played:
     turns = (np.arange(players)[:, None] + np.arange(players)) % players
     entries = tables[:, turns].reshape(-1, players)
     performances = skill[entries] + rng.normal(0, BETA, entries.shape)
-    ranks = (performances[:, None, :] > performances[:, :, None] + TIE).sum(axis=2)
+    ranks = (performances[:, None, :] > performances[:, :, None] + TIE_POINTS).sum(axis=2)
     return Played(entries, ranks, np.repeat(np.arange(blocks), players), None)
 
 

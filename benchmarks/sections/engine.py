@@ -5,7 +5,7 @@ from __future__ import annotations
 import engine
 from benchmarks.figures import Measured, busy, rate
 
-SECONDS = 0.1
+MEASUREMENT_SECONDS = 0.1
 """Of one measurement, about."""
 
 
@@ -19,7 +19,7 @@ def measure(full: bool) -> Measured:
     for game in boards():
         engine.random_playouts(game, 10, 0)
         once = busy(lambda game=game: engine.random_playouts(game, 200, 1), 3)  # type: ignore[misc]
-        count = max(200, int(200 * SECONDS / once.wall))
+        count = max(200, int(200 * MEASUREMENT_SECONDS / once.wall))
         seconds = busy(lambda game=game, count=count: engine.random_playouts(game, count, 1), 9 if full else 5)  # type: ignore[misc]
         actions = engine.random_playouts(game, count, 1).actions
         note = f"{count / seconds.wall:,.0f} matches/s of {actions / count:.1f} actions"

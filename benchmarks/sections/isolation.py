@@ -31,13 +31,15 @@ if TYPE_CHECKING:
     from arena.isolation import Isolation
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-ECHO = """
+ECHO_PROGRAM = """
 import json, sys
 for line in sys.stdin:
     message = json.loads(line)
     print(json.dumps({"type": "action", "action": message["legal"][0]}), flush=True)
 """
-MESSAGE = b'{"type":"move","plies":[[0,"S+"],[1,"M-"]],"legal":["S+","S-","M-"],"clock":{"move":60.0,"match":null}}\n'
+MOVE_MESSAGE = (
+    b'{"type":"move","plies":[[0,"S+"],[1,"M-"]],"legal":["S+","S-","M-"],"clock":{"move":60.0,"match":null}}\n'
+)
 PROGRAMS = (("python_program", "python3"), ("node", "node"), ("c", "cc"))
 
 
@@ -55,7 +57,7 @@ def measure(full: bool) -> Measured:
 
 def bare(level: Isolation, full: bool) -> Measured:
     """Measure a Python without anything of ours: JSON to it and back, and starting it."""
-    spawn = Spawn([python(), "-I", "-S", "-u", "-c", ECHO], readable=python_paths())
+    spawn = Spawn([python(), "-I", "-S", "-u", "-c", ECHO_PROGRAM], readable=python_paths())
     run_at = process_launcher(level).run
     with run_at(spawn, subprocess.PIPE, subprocess.PIPE, subprocess.DEVNULL) as (process, _):
         assert process.stdin is not None and process.stdout is not None
@@ -72,7 +74,7 @@ def bare(level: Isolation, full: bool) -> Measured:
 
 def _round_trip(to_bot: Any, from_bot: Any) -> float:
     started = time.perf_counter()
-    to_bot.write(MESSAGE)
+    to_bot.write(MOVE_MESSAGE)
     to_bot.flush()
     from_bot.readline()
     return time.perf_counter() - started

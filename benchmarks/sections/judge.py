@@ -23,8 +23,8 @@ from engine.state import KernelState
 POSITIONS = 300
 DISCS = (14, 24)
 """Discs on the board, at least and at most."""
-ENTRIES = 1 << 20
-SUBJECTS: tuple[tuple[type[Bot], dict[str, Value]], ...] = (
+TABLE_ENTRIES = 1 << 20
+JUDGED_BOTS: tuple[tuple[type[Bot], dict[str, Value]], ...] = (
     (UCT, {"simulations": 1000}),
     (UCT, {"simulations": 1000, "solve": True}),
     (UCT, {"simulations": 10_000}),
@@ -43,7 +43,7 @@ class Problem(NamedTuple):
 
 
 def measure(full: bool) -> Measured:
-    for kind, params in SUBJECTS:
+    for kind, params in JUDGED_BOTS:
         spec = f"{kind.name}:{','.join(f'{name}={value}' for name, value in params.items())}".rstrip(":")
         yield Figure(
             spec, share_of_best(kind, params, POSITIONS if full else POSITIONS // 5), "of moves right", "higher"
@@ -89,7 +89,7 @@ def value_after(state: KernelState, action: int) -> int:
 @cache
 def table() -> np.ndarray:
     """Return the table of positions solved: a key, and the value if it is exact, or a bound of it."""
-    return np.zeros((ENTRIES, 2), np.int64)
+    return np.zeros((TABLE_ENTRIES, 2), np.int64)
 
 
 @routine
@@ -109,7 +109,7 @@ def value(mine: int, theirs: int, alpha: int, beta: int, table: np.ndarray) -> i
     if moves == 0:
         return -1
     key = filled + mine
-    entry = key % ENTRIES
+    entry = key % TABLE_ENTRIES
     if table[entry, 0] == key:
         least, most = table[entry, 1] // 4 - 1, table[entry, 1] % 4 - 1
         alpha, beta = max(alpha, least), min(beta, most)

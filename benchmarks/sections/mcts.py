@@ -26,7 +26,7 @@ SIMULATIONS = 100
 EXPLORATION = 0.7
 THEIR_GAMES = ("openspiel.connect_four", "openspiel.breakthrough(columns=6,rows=6)", "openspiel.pig(winscore=30)")
 OUR_GAMES = (("epicycle", 2), ("epicycle", 3), ("magic_mids", 2))
-PAIRS, MANY = 10, 250
+PAIRS, FULL_PAIRS = 10, 250
 """Pairs of matches a game, and with `--full`."""
 
 
@@ -60,7 +60,7 @@ class OpenSpielMCTS(Bot):
         return int(self._bot.step(state.native))  # type: ignore[attr-defined]  # a state of OpenSpiel
 
 
-class Contest(NamedTuple):
+class PairedResult(NamedTuple):
     """What matches between two bots came to."""
 
     returns: Sequence[float]
@@ -80,20 +80,20 @@ class Contest(NamedTuple):
 
 
 def measure(full: bool) -> Measured:
-    pairs = MANY if full else PAIRS
+    pairs = FULL_PAIRS if full else PAIRS
     for name, players in OUR_GAMES:
         board = f"{name}, {players} players"
-        yield from figures(board, "compiled", contest(engine.load_game(name, players), PlainUCT, UCT, pairs))
+        yield from figures(board, "compiled", play_pairs(engine.load_game(name, players), PlainUCT, UCT, pairs))
     for name in THEIR_GAMES:
         try:
             game = engine.load_game(name, 2)
         except engine.EngineError as error:
             yield Skipped(name, str(error))
             return
-        yield from figures(name, "OpenSpiel's", contest(game, UCT, OpenSpielMCTS, pairs))
+        yield from figures(name, "OpenSpiel's", play_pairs(game, UCT, OpenSpielMCTS, pairs))
 
 
-def figures(board: str, other: str, found: Contest) -> Measured:
+def figures(board: str, other: str, found: PairedResult) -> Measured:
     """Yield the mean return of plain `uct`, and its time beside the other's."""
     note = f"± {found.half_width:.3f} (95 %), {len(found.returns)} pairs, {SIMULATIONS} simulations a move"
     yield Figure(f"{board}: return of plain uct against {other}", found.mean, "-1 to 1", "neither", note=note)
@@ -101,14 +101,14 @@ def figures(board: str, other: str, found: Contest) -> Measured:
     yield Figure(f"{board}: time of a move, plain uct by {other}", mine / theirs, "times", "lower", mine)
 
 
-def contest(game: Game, one: type[Bot], other: type[Bot], pairs: int) -> Contest:
+def play_pairs(game: Game, one: type[Bot], other: type[Bot], pairs: int) -> PairedResult:
     """Return the outcome of matches of one bot against the other in all other seats, and the reverse."""
     spent = {one: [0.0, 0], other: [0.0, 0]}
     returns = [
         statistics.fmean(one_match(game, one, other, seat, pair, spent) for seat in range(game.players))
         for pair in range(pairs)
     ]
-    return Contest(returns, tuple(seconds / moves for seconds, moves in spent.values()))  # type: ignore[arg-type]
+    return PairedResult(returns, tuple(seconds / moves for seconds, moves in spent.values()))  # type: ignore[arg-type]
 
 
 def one_match(

@@ -13,7 +13,7 @@ CLONES = 2000
 ROUNDS = 5
 """Times that ours and another library's loop are measured in turn."""
 MATCHES = 500
-GONE = "pip install --editable examples/connect_four"
+MISSING_EXAMPLE = "pip install --editable examples/connect_four"
 
 
 def measure(full: bool) -> Measured:
@@ -21,7 +21,7 @@ def measure(full: bool) -> Measured:
         seconds = step_seconds(engine.load_game(name, engine.game_type(name).min_players))
         yield lasting(f"{name}: legal_actions + apply_action", seconds, "µs")
     if "connect_four" not in engine.game_names():
-        yield Skipped("connect four", f"not installed: {GONE}")
+        yield Skipped("connect four", f"not installed: {MISSING_EXAMPLE}")
         return
     game = engine.load_game("connect_four")
     yield rate("connect four: random matches", "matches/s", MATCHES, busy(loop(game, MATCHES), ROUNDS))

@@ -6,7 +6,7 @@ import pytest
 import engine
 from arena.interop.gymnasium import make_vec
 from benchmarks import batches
-from benchmarks.batches import OTHERS, Other, beside, measured
+from benchmarks.batches import OTHERS, OtherLibrary, beside, measured
 from benchmarks.figures import Seconds, Skipped
 from engine.batch import BatchEnv
 
@@ -53,7 +53,7 @@ def test_a_library_that_is_missing_says_how_to_get_it():
         raise ModuleNotFoundError("no such library")
         yield
 
-    other = Other("Absent", steps, (3,), 1, "", "absent")
+    other = OtherLibrary("Absent", steps, (3,), 1, "", "absent")
     found = list(beside("Absent", lambda: Seconds(1, 1), lambda: measured(other.steps(3), 1), other))
     assert found == [Skipped("Absent", "not installed: pip install absent")]
 

@@ -94,7 +94,7 @@ def test_a_run_is_measured_between_its_first_reply_and_its_end(monkeypatch):
     clock = SimpleNamespace(monotonic=count(100.0, 8.0).__next__, process_time=count(1.0, 0.5).__next__)
     monkeypatch.setattr(arena, "time", clock)
     monkeypatch.setattr(arena, "tree_seconds", count(3.0, 2.0).__next__)
-    watch = arena.Watch()
+    watch = arena.RunClock()
     for played in (0, 30, 60, 200):
         watch(SimpleNamespace(played=played, total=200))
     assert watch.between() == (170, Seconds(8.0, 2.0), 0.5)
@@ -296,7 +296,9 @@ def test_the_tables_show_the_newest_measurements_of_a_section_side_by_side(tmp_p
     path = tmp_path / "history.jsonl"
     for number in range(4):
         extra = [figure(5.0, "new", 0.0002)] if number == 3 else []
-        history.append(history.report(f"{number}" * 10, False, {"engine": [figure(number + 0.5), *extra]}), path)
+        history.append(
+            history.measurement_data(f"{number}" * 10, False, {"engine": [figure(number + 0.5), *extra]}), path
+        )
     text = history.tables(path)
     assert "0000000000" not in text
     assert "| figure | unit | better | `1111111111` | `2222222222` | `3333333333` |" in text

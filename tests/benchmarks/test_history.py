@@ -13,17 +13,17 @@ def test_the_short_table_has_the_newest_figure_of_each_row_and_leaves_out_what_w
     playouts = [
         Figure(f"{game}, 2 players", 87.5, "M actions/s", "higher", 0.01) for game in ("epicycle", "magic_mids")
     ]
-    history.append(history.report("1" * 10, False, {"arena": [start], "verify": [verify]}), path)
-    history.append(history.report("2" * 10, False, {"engine": playouts}), path)
-    history.append(history.report("3" * 10, False, {"arena": [replace(start, value=0.25)]}), path)
-    rows = [line for line in history.glance(path).splitlines() if line.startswith("| ")][2:]
+    history.append(history.measurement_data("1" * 10, False, {"arena": [start], "verify": [verify]}), path)
+    history.append(history.measurement_data("2" * 10, False, {"engine": playouts}), path)
+    history.append(history.measurement_data("3" * 10, False, {"arena": [replace(start, value=0.25)]}), path)
+    rows = [line for line in history.summary_table(path).splitlines() if line.startswith("| ")][2:]
     assert rows == [
         "| random playouts in one compiled call, 2 players "
         "| epicycle 87.5, magic mids 87.5 | M actions/s | `2222222222` |",
         "| a worker, forked from the preloaded parent | 0.25 (40 ms) | s | `3333333333` |",
     ]
-    assert "`1111111111`" not in history.glance(path)  # a measurement of which nothing is shown
+    assert "`1111111111`" not in history.summary_table(path)  # a measurement of which nothing is shown
 
 
 def test_every_row_of_the_short_table_names_a_section():
-    assert {section for _, section, _ in history.GLANCE} <= SECTIONS.keys()
+    assert {section for _, section, _ in history.SUMMARY_ROWS} <= SECTIONS.keys()

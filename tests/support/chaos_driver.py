@@ -20,8 +20,8 @@ from typing import Any
 
 from arena.cli import running  # noqa: F401 - for those that are forked
 from arena.cli.app import run_command
+from arena.results.leaderboard_files import render_boards
 from arena.results.leaderboards import leaderboards
-from arena.results.report import render_boards
 from arena.runner import queue as work
 from arena.runner import run as runner
 from arena.store import Store

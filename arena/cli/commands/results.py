@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from arena.cli.arguments import AsJson, Boards, Group, Home, Target
+from arena.cli.arguments import AsJson, BoardOptions, Group, Home, Target
 
 app = Group("Results")
 
@@ -32,7 +32,7 @@ def status(
 
 @app.command(epilog="Example: arena leaderboard configs/demo.toml --players 2 --format md")
 def leaderboard(
-    boards: Boards,
+    boards: BoardOptions,
     plackett_luce: Annotated[
         bool, typer.Option("--plackett-luce", help="Add the column worth: ratings by the Plackett-Luce model.")
     ] = False,
@@ -45,7 +45,7 @@ def leaderboard(
 
 @app.command(epilog="Example: arena crosstable configs/demo.toml --game epicycle --players 2 --matrix")
 def crosstable(
-    boards: Boards,
+    boards: BoardOptions,
     bot: Annotated[str | None, typer.Option(help="Only pairs with this bot, from its side.")] = None,
     matrix: Annotated[bool, typer.Option("--matrix", help="Print bots by bots, not a row for each pair.")] = False,
     alpha_rank: Annotated[bool, typer.Option("--alpha-rank", help="Add alpha-rank, which allows for cycles.")] = False,
@@ -60,7 +60,7 @@ def crosstable(
 
 
 @app.command(epilog="Example: arena variance configs/demo.toml --game pyramid_punch")
-def variance(boards: Boards) -> None:
+def variance(boards: BoardOptions) -> None:
     """Print advantages of seats and sources of variance.
 
     Sources of the variance of a match's result are bots, seats, bots by seat, dice and opening, and the rest.
@@ -72,7 +72,7 @@ def variance(boards: Boards) -> None:
 
 @app.command(epilog="Example: arena power configs/demo.toml greedy random --game epicycle --players 2")
 def power(
-    boards: Boards,
+    boards: BoardOptions,
     a: Annotated[str, typer.Argument(metavar="A", help="Label of a bot.")],
     b: Annotated[str, typer.Argument(metavar="B", help="Label of another bot.")],
     difference: Annotated[

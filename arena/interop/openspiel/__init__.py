@@ -1,4 +1,4 @@
-"""OpenSpiel: its games as games of ours (`games`), and ours as games of its own (`register`, `ours`).
+"""OpenSpiel: its games as games of the arena (`games`), and the reverse (`register`).
 
 Nothing of OpenSpiel is imported before one of the two is used.
 """
@@ -14,7 +14,7 @@ def register(*names: str) -> list[str]:
     from arena.interop.openspiel.library import pyspiel
 
     pyspiel()
-    from arena.interop.openspiel import ours
+    from arena.interop.openspiel import arena_games
 
-    ours.register(names or ours.suitable())
-    return ours.registered()
+    arena_games.register(names or arena_games.suitable())
+    return arena_games.registered()

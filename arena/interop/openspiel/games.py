@@ -11,22 +11,22 @@ from functools import cache, lru_cache, partial
 from typing import Any
 from urllib.parse import quote, unquote
 
-from arena.interop.first_look import FirstLook
-from arena.interop.openspiel.library import OURS, library_version, pyspiel, quiet, version_number
+from arena.interop.game_probe import GameProbe
+from arena.interop.openspiel.library import ARENA_PREFIX, library_version, pyspiel, quiet, version_number
 from arena.interop.openspiel.state import OpenSpielGame
 from engine.errors import NotationError, ParameterError, UnknownNameError, UnsupportedError, did_you_mean, one_line
 from engine.game_types import Bounds, Credit, GameType
 from engine.specs import Parameter, Value, split_game_spec
 
 PREFIX = "openspiel."
-FIRST_LOOK = FirstLook("OpenSpiel", "pyspiel", "arena.interop.openspiel.games")
-REVISION = 1
+PROBE = GameProbe("OpenSpiel", "pyspiel", "arena.interop.openspiel.games")
+ADAPTER_REVISION = 1
 """Of the adapter; raised when games play on otherwise than before with the same OpenSpiel."""
-FEWEST, MOST = 2, 10
+MIN_PLAYERS, MAX_PLAYERS = 2, 10
 """Players."""
-MOST_NUMBER, TIMES = 100, 10
+MAX_OPTION, MAX_OPTION_FACTOR = 100, 10
 """Largest whole number that an option takes, or this many times its default: sizes of boards are memory and time."""
-SMALLER = {
+OPTION_LIMITS = {
     ("gomoku", "dims"): 4,
     ("gomoku", "size"): 30,
     ("havannah", "board_size"): 50,
@@ -34,22 +34,22 @@ SMALLER = {
     ("yacht", "num_dice"): 10,
 }
 """Largest numbers by game and option, where OpenSpiel writes beyond its arrays or takes all memory below that bound."""
-MOST_ACTIONS = 1_000_000
+MAX_ACTIONS = 1_000_000
 """Distinct actions of a game."""
-MOST_OUTCOMES = 100_000
+MAX_OUTCOMES = 100_000
 """Of a chance node."""
-MOST_NESTED = 8
+MAX_NESTING = 8
 """Games one in the other."""
 PLAYERS = "players"
-HELP = "as OpenSpiel has it"
-TURNED = "turn_based_simultaneous_game"
-FOR_TWO = {"pathfinding": "grid=A.b%0AB.a"}
+OPTION_HELP = "as OpenSpiel has it"
+TURN_BASED = "turn_based_simultaneous_game"
+TWO_PLAYER_OPTIONS = {"pathfinding": "grid=A.b%0AB.a"}
 """Options by which two can play a game whose defaults are for one."""
-RESPAWNING = "laser_tag("
+LASER_TAG = "laser_tag("
 """OpenSpiel counts one chance node a turn: who acts first. Two more place the players, and one whoever was hit."""
-FILES = ("filename",)
+FILE_PARAMETERS = ("filename",)
 """Parameters that name files, which a plan does not hold."""
-SAFE = "!#$&'*+-./:;<>?@[]^_{}~"
+SAFE_CHARS = "!#$&'*+-./:;<>?@[]^_{}~"
 """What stands for itself in a text; everything else but letters and digits is written as in addresses, `%20`."""
 
 
@@ -58,7 +58,7 @@ def provide(name: str, options: Mapping[str, str]) -> GameType:
 
     Of a game that is made of another one (`openspiel.misere(game=tic_tac_toe())`) the options tell the players.
     """
-    FIRST_LOOK.prepare()
+    PROBE.prepare()
     return _game_type(name.removeprefix(PREFIX), tuple(sorted(options.items())))
 
 
@@ -85,7 +85,7 @@ def _described(name: str, fewest: int, most: int) -> GameType:
         min_players=fewest,
         max_players=most,
         num_distinct_actions=0,
-        rules_version=version_number(REVISION),
+        rules_version=version_number(ADAPTER_REVISION),
         credit=Credit(
             "see OpenSpiel's list of games", "OpenSpiel (Lanctot et al., 2019), arXiv:1908.09453", "Apache 2.0"
         ),
@@ -99,7 +99,7 @@ def _described(name: str, fewest: int, most: int) -> GameType:
 def _registered(name: str) -> Any:
     """Return OpenSpiel's record of a game."""
     every = pyspiel().registered_games()
-    kinds = {kind.short_name: kind for kind in every if not kind.short_name.startswith(OURS)}
+    kinds = {kind.short_name: kind for kind in every if not kind.short_name.startswith(ARENA_PREFIX)}
     if name not in kinds:
         raise UnknownNameError(f"OpenSpiel has no game '{name}'{did_you_mean(name, kinds)}")
     return kinds[name]
@@ -117,20 +117,20 @@ def _refusal(kind: Any, turned: bool = False) -> str | None:
     """
     types = pyspiel().GameType
     name, dynamics = kind.short_name, kind.dynamics
-    if any(key in FILES for key in kind.parameter_specification):
+    if any(key in FILE_PARAMETERS for key in kind.parameter_specification):
         return "is read from a file, which a plan does not hold"
     if dynamics == types.Dynamics.MEAN_FIELD:
         return "is a mean field game, without players of its own"
     if dynamics == types.Dynamics.SIMULTANEOUS and not turned:
-        inner = f"{name}({FOR_TWO.get(name, '')})"
-        turns = f"has its players move at the same time; {PREFIX}{TURNED}(game={inner}) plays it in turns"
+        inner = f"{name}({TWO_PLAYER_OPTIONS.get(name, '')})"
+        turns = f"has its players move at the same time; {PREFIX}{TURN_BASED}(game={inner}) plays it in turns"
         return _refusal(kind, turned=True) or turns
     if kind.chance_mode == types.ChanceMode.SAMPLED_STOCHASTIC:
         return "does not tell the probabilities of its chance outcomes"
     open_information = [types.Information.PERFECT_INFORMATION, *[types.Information.ONE_SHOT] * turned]
     if kind.information not in open_information:
         return "hides information from its players; such games cannot be played here"
-    if kind.max_num_players < FEWEST:
+    if kind.max_num_players < MIN_PLAYERS:
         return "is for one player alone"
     return None
 
@@ -140,24 +140,24 @@ def _parameter(name: str, key: str, default: Any) -> Parameter:
     if isinstance(default, dict):
         return Parameter(key, str, "", "a game of OpenSpiel: name(key=value,...)", check=_nested, nested=True)
     if isinstance(default, bool):
-        return Parameter(key, bool, default, HELP)
+        return Parameter(key, bool, default, OPTION_HELP)
     if isinstance(default, int):
-        most = SMALLER.get((name, key), max(MOST_NUMBER, TIMES * abs(default)))
-        return Parameter(key, int, default, HELP, minimum=min(default, 1), maximum=most)
+        most = OPTION_LIMITS.get((name, key), max(MAX_OPTION, MAX_OPTION_FACTOR * abs(default)))
+        return Parameter(key, int, default, OPTION_HELP, minimum=min(default, 1), maximum=most)
     if isinstance(default, float):
-        return Parameter(key, float, default, HELP)
+        return Parameter(key, float, default, OPTION_HELP)
     return Parameter(
-        key, str, str(default), f"{HELP}; spaces and the like as %20", check=lambda text: _escaped(str(text))
+        key, str, str(default), f"{OPTION_HELP}; spaces and the like as %20", check=lambda text: _escaped(str(text))
     )
 
 
 def _escaped(text: str) -> str:
-    return quote(unquote(text), safe=SAFE)
+    return quote(unquote(text), safe=SAFE_CHARS)
 
 
 def _nested(spec: Value) -> str:
     """Return the canonical form of a game in a game, `name(key=value,...)`; raises `ParameterError`."""
-    return _canonical(str(spec), MOST_NESTED)
+    return _canonical(str(spec), MAX_NESTING)
 
 
 def _canonical(spec: str, depth: int) -> str:
@@ -167,7 +167,7 @@ def _canonical(spec: str, depth: int) -> str:
     except (NotationError, UnknownNameError) as error:
         raise ParameterError(str(error)) from None
     if depth == 0:
-        raise ParameterError(f"more than {MOST_NESTED} games are one in the other")
+        raise ParameterError(f"more than {MAX_NESTING} games are one in the other")
     changed = []
     for key, text in sorted(options.items()):
         if key == PLAYERS:
@@ -201,7 +201,7 @@ def _native_parameters(name: str, options: Mapping[str, str], players: int | Non
 def _players(name: str, options: Mapping[str, str]) -> range:
     """Return the numbers of players of a game; of games inside it the innermost ones tell."""
     kind = _registered(name)
-    fewest, most = max(FEWEST, kind.min_num_players), min(MOST, kind.max_num_players)
+    fewest, most = max(MIN_PLAYERS, kind.min_num_players), min(MAX_PLAYERS, kind.max_num_players)
     for text in options.values():
         try:
             inner, inner_options = split_game_spec(_nested(text))
@@ -235,7 +235,7 @@ def _bounds(name: str, players: int, params: Mapping[str, Value]) -> Bounds:
     native = _loaded(name, players, _changed(kind, params))
     outcomes = native.max_chance_outcomes()
     rolls = native.max_chance_nodes_in_history() if outcomes else 0
-    if any(RESPAWNING in str(value) for value in params.values()):
+    if any(LASER_TAG in str(value) for value in params.values()):
         rolls = 2 * rolls + 2
     return Bounds(native.max_game_length(), rolls, outcomes)
 
@@ -247,7 +247,7 @@ def _loaded(name: str, players: int, options: tuple[tuple[str, str], ...]) -> An
     missing = [key for key, default in own.items() if isinstance(default, dict) and key not in dict(options)]
     if missing:
         raise ParameterError(f"{PREFIX}{name} needs {missing[0]}=name(), a game of OpenSpiel")
-    FIRST_LOOK.take(f"{PREFIX}{name}({','.join('='.join(option) for option in options)})", players)
+    PROBE.take(f"{PREFIX}{name}({','.join('='.join(option) for option in options)})", players)
     with quiet():
         try:
             native = pyspiel().load_game(name, _native_parameters(name, dict(options), players))
@@ -268,11 +268,11 @@ def _refusal_of(name: str, native: Any, options: Mapping[str, str], players: int
     """Return why a game that OpenSpiel has loaded cannot be played here, as `_refusal`."""
     if native.num_players() != players:
         return f"is for {native.num_players()} players with these options, not {players}"
-    if not 0 < native.num_distinct_actions() <= MOST_ACTIONS:
-        return f"has more than {MOST_ACTIONS:,} distinct actions with these options"
-    if native.max_chance_outcomes() > MOST_OUTCOMES:
-        return f"has more than {MOST_OUTCOMES:,} chance outcomes with these options"
-    if name != TURNED:
+    if not 0 < native.num_distinct_actions() <= MAX_ACTIONS:
+        return f"has more than {MAX_ACTIONS:,} distinct actions with these options"
+    if native.max_chance_outcomes() > MAX_OUTCOMES:
+        return f"has more than {MAX_OUTCOMES:,} chance outcomes with these options"
+    if name != TURN_BASED:
         return _refusal(native.get_type())
     inner, inner_options = split_game_spec(options["game"])
     turned = pyspiel().load_game(inner, _native_parameters(inner, inner_options, players))

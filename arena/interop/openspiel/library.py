@@ -13,7 +13,7 @@ from typing import Any
 from arena.interop import versions
 from engine.errors import UnsupportedError
 
-OURS = "arena_"
+ARENA_PREFIX = "arena_"
 """What the names of the arena's games begin with in OpenSpiel."""
 
 

@@ -16,11 +16,11 @@ from engine.game import CHANCE, TERMINAL, Game, State, rolled, shown
 from engine.game_types import GameType
 from engine.specs import Value
 
-MOST_PARTS = 100_000
+MAX_DENOMINATOR = 100_000
 """Largest denominator of a probability: fractions up to it differ by 1e-10 and more."""
-EXACT = 1e-12
+PROBABILITY_TOLERANCE = 1e-12
 """Most by which a probability may differ from its fraction, for rounding."""
-NUMBERED = "~"
+NUMBER_MARK = "~"
 """Begins the number of an action in words that the name alone does not tell apart."""
 
 
@@ -59,14 +59,16 @@ class OpenSpielGame(Game):
 def whole_weights(probabilities: Sequence[float]) -> list[int]:
     """Return the smallest whole numbers in exactly these proportions.
 
-    Raises `UnsupportedError` unless the probabilities are fractions with a denominator of at most `MOST_PARTS`, but for
-    rounding, which add up to 1.
+    Raises `UnsupportedError` unless the probabilities add up to 1 and are, but for rounding, fractions with a
+    denominator of at most `MAX_DENOMINATOR`.
     """
-    parts = [Fraction(each).limit_denominator(MOST_PARTS) for each in probabilities]
-    if sum(parts) != 1 or any(abs(part - each) > EXACT for part, each in zip(parts, probabilities, strict=True)):
+    parts = [Fraction(each).limit_denominator(MAX_DENOMINATOR) for each in probabilities]
+    if sum(parts) != 1 or any(
+        abs(part - each) > PROBABILITY_TOLERANCE for part, each in zip(parts, probabilities, strict=True)
+    ):
         raise UnsupportedError(
             f"chance outcomes with probabilities {shown(list(probabilities))}, "
-            f"which are no fractions with a denominator of at most {MOST_PARTS:,} that add up to 1"
+            f"which are no fractions with a denominator of at most {MAX_DENOMINATOR:,} that add up to 1"
         )
     whole = math.lcm(*(part.denominator for part in parts))
     return [int(part * whole) for part in parts]
@@ -156,7 +158,9 @@ class OpenSpielState(State):
             for word in words.values():
                 counts[word] = counts.get(word, 0) + 1
             self._names = {
-                action: word if word and NUMBERED not in word and counts[word] == 1 else f"{word}{NUMBERED}{action}"
+                action: word
+                if word and NUMBER_MARK not in word and counts[word] == 1
+                else f"{word}{NUMBER_MARK}{action}"
                 for action, word in words.items()
             }
         return self._names
@@ -166,19 +170,19 @@ class OpenSpielState(State):
             return word
         if not 0 <= action < self.game.num_distinct_actions:
             raise NotationError(f"{shown(action)} is not the number of an action of {self.game.name}")
-        return f"{NUMBERED}{action}"
+        return f"{NUMBER_MARK}{action}"
 
     def string_to_action(self, text: str) -> int:
         if self._numbers is None:
             self._numbers = {word: action for action, word in self.names.items()}
         if isinstance(text, str) and text in self._numbers:
             return self._numbers[text]
-        number = text.removeprefix(NUMBERED) if isinstance(text, str) else ""
-        if number.isascii() and number.isdigit() and len(number) < 10 and f"{NUMBERED}{int(number)}" == text:
+        number = text.removeprefix(NUMBER_MARK) if isinstance(text, str) else ""
+        if number.isascii() and number.isdigit() and len(number) < 10 and f"{NUMBER_MARK}{int(number)}" == text:
             action = int(number)
             if action < self.game.num_distinct_actions and action not in self.names:
                 return action
-        example = next(iter(self.names.values()), f"{NUMBERED}0")
+        example = next(iter(self.names.values()), f"{NUMBER_MARK}0")
         raise NotationError(f"{shown(text)} is not an action of {self.game.name} here; an example is '{example}'")
 
     def utilities(self) -> list[float]:

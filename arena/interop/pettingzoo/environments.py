@@ -13,7 +13,7 @@ from arena.match.dice import BOTS_PERSON, DICE_PERSON, Dice, Streams, public_key
 from engine import Game, ParameterError, State, UnsupportedError, load_game
 from engine.game import shown
 
-MOST_EMPTY = 1000
+MAX_EMPTY_EPISODES = 1000
 """Matches in a row that end before anybody has a choice, after which `reset` gives up."""
 
 
@@ -72,12 +72,14 @@ class ArenaAECEnv(AECEnv):  # type: ignore[misc]  # the library is not there for
         """Begin an episode; `options` are not used."""
         if seed is not None:
             self._seed, self._episode = int(seed), -1
-        for _ in range(MOST_EMPTY):
+        for _ in range(MAX_EMPTY_EPISODES):
             self._set_up()
             if not self.game_state.is_terminal():
                 break
         else:
-            raise UnsupportedError(f"{MOST_EMPTY} matches of {self.game.spec} have ended before anybody was to act")
+            raise UnsupportedError(
+                f"{MAX_EMPTY_EPISODES} matches of {self.game.spec} have ended before anybody was to act"
+            )
         self._actions = 0
         self.agents = self.possible_agents.copy()
         self.rewards = dict.fromkeys(self.agents, 0.0)

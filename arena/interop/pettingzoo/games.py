@@ -15,45 +15,45 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from arena.interop.first_look import FirstLook, is_here
+from arena.interop.game_probe import GameProbe, in_probe
 from arena.interop.pettingzoo.library import PREFIX, library, source
-from arena.interop.pettingzoo.state import SEED, PettingZooGame, act, copied, legal, over, seen
+from arena.interop.pettingzoo.state import RESET_SEED, PettingZooGame, act, copied, legal, observables, over
 from arena.interop.versions import version_number
 from engine.errors import EngineError, UnsupportedError, in_short
 from engine.game_types import Credit, GameType
 from engine.specs import Parameter, Value, resolve
 
-FIRST_LOOK = FirstLook("PettingZoo", "pettingzoo", "arena.interop.pettingzoo.games")
-REVISION = 1
+PROBE = GameProbe("PettingZoo", "pettingzoo", "arena.interop.pettingzoo.games")
+ADAPTER_REVISION = 1
 """Of the adapter; raised when games play on otherwise than before with the same environment."""
-FEWEST, MOST = 2, 10
+MIN_PLAYERS, MAX_PLAYERS = 2, 10
 """Players."""
-TRIED = 12
+TRIAL_PLIES = 12
 """Plies of the match by which an environment is tried wherever it is loaded."""
-MATCHES, PLIES, SECONDS = 20, 300, 5.0
+CHANCE_MATCHES, CHANCE_PLIES, CHANCE_SECONDS = 20, 300, 5.0
 """Most random matches, plies of all of them, and processor time, by which chance is looked for first."""
-EVERY = 10
+PLIES_BETWEEN_COMPARISONS = 10
 """Plies from one comparison of all that is observed to the next; who acts, what is legal and rewards are always so."""
-SHOWN = ("render_mode", "render_fps", "screen_height", "screen_width", "screen_scaling")
+DISPLAY_PARAMETERS = ("render_mode", "render_fps", "screen_height", "screen_width", "screen_scaling")
 """Parameters that only change what is shown."""
-MOST_NUMBER = 1000
+MAX_OPTION = 1000
 """Largest whole number that an option takes, unless its default is larger: sizes of boards are memory and time."""
-KINDS = (bool, int, float, str)
-HELP = "a parameter of the environment"
+PARAMETER_TYPES = (bool, int, float, str)
+OPTION_HELP = "a parameter of the environment"
 
 
 def provide(name: str, options: Mapping[str, str]) -> GameType:
     """Return the game type of `pettingzoo.NAME` for these options; raises an `EngineError` when it cannot be played."""
-    FIRST_LOOK.prepare()
+    PROBE.prepare()
     return _game_type(name.removeprefix(PREFIX), tuple(sorted(options.items())))
 
 
 @lru_cache(maxsize=1000)
 def _game_type(name: str, options: tuple[tuple[str, str], ...]) -> GameType:
-    FIRST_LOOK.take(f"{PREFIX}{name}({','.join('='.join(option) for option in options)})")
+    PROBE.take(f"{PREFIX}{name}({','.join('='.join(option) for option in options)})")
     make, version = source(name)
     parameters = _parameters(name)
-    env, _ = _tried(name, tuple(resolve(parameters, dict(options), f"{PREFIX}{name}").items()))
+    env, _ = _trial(name, tuple(resolve(parameters, dict(options), f"{PREFIX}{name}").items()))
     players = len(env.possible_agents)
     return GameType(
         name=f"{PREFIX}{name}",
@@ -62,7 +62,7 @@ def _game_type(name: str, options: tuple[tuple[str, str], ...]) -> GameType:
         min_players=players,
         max_players=players,
         num_distinct_actions=int(env.action_space(env.possible_agents[0]).n),
-        rules_version=version_number(version, REVISION),
+        rules_version=version_number(version, ADAPTER_REVISION),
         credit=Credit("see the environment's page", "PettingZoo (Terry et al., 2021), arXiv:2009.14471", "MIT"),
         parameters=parameters,
         factory=_made,
@@ -72,18 +72,18 @@ def _game_type(name: str, options: tuple[tuple[str, str], ...]) -> GameType:
 
 
 def _made(kind: GameType, players: int, params: Mapping[str, Value]) -> PettingZooGame:
-    return PettingZooGame(kind, players, params, *_tried(kind.name.removeprefix(PREFIX), tuple(sorted(params.items()))))
+    return PettingZooGame(kind, players, params, *_trial(kind.name.removeprefix(PREFIX), tuple(sorted(params.items()))))
 
 
 def _parameters(name: str) -> tuple[Parameter, ...]:
     """Return the parameters of an environment that have a plain default, but for those of its display."""
     found = []
     for key, parameter in inspect.signature(source(name)[0]).parameters.items():
-        if key in SHOWN or parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+        if key in DISPLAY_PARAMETERS or parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
             continue
         if parameter.default is parameter.empty:
             raise UnsupportedError(f"{PREFIX}{name} needs a value for '{key}', which has no default")
-        if type(parameter.default) in KINDS:
+        if type(parameter.default) in PARAMETER_TYPES:
             found.append(_parameter(key, parameter.default))
     return tuple(found)
 
@@ -91,12 +91,12 @@ def _parameters(name: str) -> tuple[Parameter, ...]:
 def _parameter(key: str, default: Value) -> Parameter:
     """Return a parameter as an option of ours; whole numbers, which are mostly sizes, have bounds."""
     if type(default) is int:
-        return Parameter(key, int, default, HELP, minimum=min(default, 1), maximum=max(MOST_NUMBER, default))
-    return Parameter(key, type(default), default, HELP)
+        return Parameter(key, int, default, OPTION_HELP, minimum=min(default, 1), maximum=max(MAX_OPTION, default))
+    return Parameter(key, type(default), default, OPTION_HELP)
 
 
 @lru_cache(maxsize=100)
-def _tried(name: str, params: tuple[tuple[str, Value], ...]) -> tuple[Any, bool]:
+def _trial(name: str, params: tuple[tuple[str, Value], ...]) -> tuple[Any, bool]:
     """Return an environment at the start of a match, and whether copies of it play on by themselves.
 
     Raises `UnsupportedError` for one that cannot be played here, or that fails.
@@ -104,14 +104,14 @@ def _tried(name: str, params: tuple[tuple[str, Value], ...]) -> tuple[Any, bool]
     try:
         env = source(name)[0](**dict(params)).unwrapped
         _check_shape(name, env)
-        env.reset(seed=SEED)
+        env.reset(seed=RESET_SEED)
         copies = _copies_well(env)
         if not _has_no_chance(env, source(name)[0](**dict(params)).unwrapped):
             raise UnsupportedError(
                 f"{PREFIX}{name} does not go the same way twice: it rolls dice inside, where bots could see what "
                 "comes, or its instances share what they change"
             )
-        env.reset(seed=SEED)
+        env.reset(seed=RESET_SEED)
     except EngineError:
         raise
     except Exception as error:
@@ -126,8 +126,10 @@ def _check_shape(name: str, env: Any) -> None:
             raise UnsupportedError(f"{PREFIX}{name} has its agents act at the same time; a match here has turns")
         raise UnsupportedError(f"{PREFIX}{name} is no AEC environment but {type(env).__name__}")
     players = len(env.possible_agents)
-    if not FEWEST <= players <= MOST:
-        raise UnsupportedError(f"{PREFIX}{name} is for {players} players; {FEWEST} to {MOST} can be matched here")
+    if not MIN_PLAYERS <= players <= MAX_PLAYERS:
+        raise UnsupportedError(
+            f"{PREFIX}{name} is for {players} players; {MIN_PLAYERS} to {MAX_PLAYERS} can be matched here"
+        )
     spaces = [env.action_space(agent) for agent in env.possible_agents]
     numbered = all(type(space).__name__ == "Discrete" and space.start == 0 for space in spaces)
     if not numbered or len({int(space.n) for space in spaces}) != 1:
@@ -141,25 +143,25 @@ def _copies_well(env: Any) -> bool:
         copy = copied(env)
     except Exception:
         return False
-    before = seen(env)
-    after = _play(copy, TRIED)
-    return bool(seen(env) == before and _play(env, TRIED) == after)
+    before = observables(env)
+    after = _play(copy, TRIAL_PLIES)
+    return bool(observables(env) == before and _play(env, TRIAL_PLIES) == after)
 
 
 def _has_no_chance(env: Any, other: Any) -> bool:
     """Return whether two environments with different seeds go the same way in random matches."""
     begun, plies = time.process_time(), 0
-    for match in range(MATCHES if is_here() else 1):
+    for match in range(CHANCE_MATCHES if in_probe() else 1):
         rng = random.Random(match)
-        env.reset(seed=SEED + 2 * match)
-        other.reset(seed=SEED + 2 * match + 1)
+        env.reset(seed=RESET_SEED + 2 * match)
+        other.reset(seed=RESET_SEED + 2 * match + 1)
         while True:
-            look = seen if plies % EVERY == 0 or over(env) else _glance
+            look = observables if plies % PLIES_BETWEEN_COMPARISONS == 0 or over(env) else _seen_by_all
             if look(env) != look(other):
                 return False
             if over(env):
                 break
-            if plies >= (PLIES if is_here() else TRIED) or time.process_time() - begun > SECONDS:
+            if plies >= (CHANCE_PLIES if in_probe() else TRIAL_PLIES) or time.process_time() - begun > CHANCE_SECONDS:
                 return True
             action = rng.choice(legal(env))
             act(env, action)
@@ -168,7 +170,7 @@ def _has_no_chance(env: Any, other: Any) -> bool:
     return True
 
 
-def _glance(env: Any) -> tuple[Any, ...]:
+def _seen_by_all(env: Any) -> tuple[Any, ...]:
     return over(env), env.agent_selection, env.rewards, legal(env)
 
 
@@ -178,7 +180,7 @@ def _play(env: Any, plies: int) -> list[Any]:
     for ply in range(plies):
         if over(env):
             break
-        legal = seen(env)[1]
+        legal = observables(env)[1]
         act(env, legal[(7 * ply) % len(legal)])
-        told.append(seen(env))
+        told.append(observables(env))
     return told

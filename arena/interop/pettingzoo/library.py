@@ -15,22 +15,24 @@ from engine.errors import UnknownNameError, UnsupportedError, did_you_mean, in_s
 from engine.registry import offers
 
 PREFIX = "pettingzoo."
-GROUP = "arena.pettingzoo"
+ENTRY_POINT_GROUP = "arena.pettingzoo"
 """Entry points of environments whose authors declare that they have perfect information and no chance."""
-CLASSIC = {
+CLASSIC_MODULES = {
     "chess_v6": "pettingzoo.classic.chess.chess",
     "connect_four_v3": "pettingzoo.classic.connect_four.connect_four",
     "go_v5": "pettingzoo.classic.go.go",
     "tictactoe_v3": "pettingzoo.classic.tictactoe.tictactoe",
 }
 """PettingZoo's own environments with perfect information, of which it does not tell, and their modules."""
-HIDDEN = "hides information from its players; such games cannot be played here"
-NOT_PLAYED = {
-    **dict.fromkeys(("gin_rummy", "hanabi", "leduc_holdem", "texas_holdem", "texas_holdem_no_limit"), HIDDEN),
+HIDDEN_INFORMATION = "hides information from its players; such games cannot be played here"
+UNSUPPORTED = {
+    **dict.fromkeys(
+        ("gin_rummy", "hanabi", "leduc_holdem", "texas_holdem", "texas_holdem_no_limit"), HIDDEN_INFORMATION
+    ),
     "rps": "has its players choose at the same time, without seeing what the other one has chosen",
 }
 """Others in `pettingzoo.classic`, by their names without versions, and why they cannot be played here."""
-AT_ONCE = ("atari", "butterfly", "magent", "mpe", "sisl")
+SIMULTANEOUS_FAMILIES = ("atari", "butterfly", "magent", "mpe", "sisl")
 """Families of environments whose agents all act at the same time."""
 
 
@@ -52,27 +54,27 @@ def source(name: str) -> tuple[Callable[..., Any], str]:
     Raises `UnsupportedError` for one that cannot be played here, with the reason, and `UnknownNameError`.
     """
     paths = library().__path__
-    if name in CLASSIC:
+    if name in CLASSIC_MODULES:
         return _classic(name), version("pettingzoo")
-    declared = {entry.name: entry for entry in offers(GROUP)}
+    declared = {entry.name: entry for entry in offers(ENTRY_POINT_GROUP)}
     if name in declared:
         return _declared(declared[name])
     base = name.rpartition("_v")[0]
-    if base in NOT_PLAYED:
-        raise UnsupportedError(f"{PREFIX}{name} {NOT_PLAYED[base]}")
-    folders = [f"{path}/{family}" for path in paths for family in AT_ONCE]
+    if base in UNSUPPORTED:
+        raise UnsupportedError(f"{PREFIX}{name} {UNSUPPORTED[base]}")
+    folders = [f"{path}/{family}" for path in paths for family in SIMULTANEOUS_FAMILIES]
     if name.isidentifier() and PathFinder.find_spec(name, folders):
         raise UnsupportedError(f"{PREFIX}{name} has its agents act at the same time; a match here has turns")
     raise UnknownNameError(
         f"no environment '{PREFIX}{name}' is known to have perfect information"
-        f"{did_you_mean(name, sorted({*CLASSIC, *declared}))}"
+        f"{did_you_mean(name, sorted({*CLASSIC_MODULES, *declared}))}"
     )
 
 
 def _classic(name: str) -> Callable[..., Any]:
     try:
         with _silent_pygame():
-            module = import_module(CLASSIC[name])
+            module = import_module(CLASSIC_MODULES[name])
     except ImportError as error:
         raise UnsupportedError(f"{PREFIX}{name} needs {error.name}: pip install 'pettingzoo[classic]'") from None
     if module.raw_env.metadata["name"] != name:

@@ -14,9 +14,9 @@ from engine.game import TERMINAL, Game, State, shown
 from engine.game_types import GameType
 from engine.specs import Value
 
-SEED = 0
+RESET_SEED = 0
 """Every match begins with `reset(seed=SEED)`: there is no chance in these games."""
-SHARED = ("action_spaces", "observation_spaces", "_action_spaces", "_observation_spaces", "metadata")
+SHARED_ATTRIBUTES = ("action_spaces", "observation_spaces", "_action_spaces", "_observation_spaces", "metadata")
 """Attributes that are the same for a whole match, and shared by all copies of an environment."""
 
 
@@ -26,13 +26,13 @@ def copied(env: Any) -> Any:
     `copy.deepcopy` does not do: many environments (Gymnasium's `EzPickle`) are copied as new ones.
     """
     made = object.__new__(type(env))
-    memo = {id(value): value for value in (env.__dict__.get(name) for name in SHARED)}
+    memo = {id(value): value for value in (env.__dict__.get(name) for name in SHARED_ATTRIBUTES)}
     memo[id(env)] = made
     made.__dict__.update(copy.deepcopy(env.__dict__, memo))
     return made
 
 
-def refresh(env: Any) -> None:
+def restore_go_size(env: Any) -> None:
     """Give an environment of go its size back, which it keeps in variables of a module that all boards share."""
     size = getattr(env, "_overwrite_go_global_variables", None)
     if size is not None and env.board_history.shape[0] != _go_size():
@@ -52,7 +52,7 @@ def over(env: Any) -> bool:
 
 def act(env: Any, action: int) -> dict[Any, float]:
     """Play an action and pass over agents that are done; return the rewards of this step."""
-    refresh(env)
+    restore_go_size(env)
     env.step(action)
     rewards = {agent: float(reward) for agent, reward in env.rewards.items()}
     while not over(env) and (env.terminations[env.agent_selection] or env.truncations[env.agent_selection]):
@@ -65,7 +65,7 @@ def legal(env: Any) -> list[int]:
     if over(env):
         return []
     agent = env.agent_selection
-    refresh(env)
+    restore_go_size(env)
     observation = env.observe(agent)
     mask = observation.get("action_mask") if isinstance(observation, dict) else None
     if mask is None:
@@ -75,9 +75,9 @@ def legal(env: Any) -> list[int]:
     return np.flatnonzero(mask).tolist()
 
 
-def seen(env: Any) -> tuple[Any, ...]:
+def observables(env: Any) -> tuple[Any, ...]:
     """Return what can be compared of an environment: who acts, what is legal, what all see, and the rewards."""
-    refresh(env)
+    restore_go_size(env)
     agents = list(env.agents)
     observations = [_plain(env.observe(agent)) for agent in agents]
     ends = [(env.terminations[agent], env.truncations[agent], float(env.rewards[agent])) for agent in agents]
@@ -109,7 +109,7 @@ class PettingZooGame(Game):
         from arena.interop.pettingzoo.library import PREFIX, source
 
         env = source(self.name.removeprefix(PREFIX))[0](**dict(self.params)).unwrapped
-        env.reset(seed=SEED)
+        env.reset(seed=RESET_SEED)
         return env
 
 

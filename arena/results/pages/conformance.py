@@ -8,13 +8,13 @@ from importlib.metadata import version
 from arena.results.pages.templates import counted, single_file
 from engine.conformance import FAILED, NOT_APPLICABLE, PASSED, Finding
 
-WORDS = {PASSED: "passed", FAILED: "failed", NOT_APPLICABLE: "not applicable"}
+STATUS_WORDS = {PASSED: "passed", FAILED: "failed", NOT_APPLICABLE: "not applicable"}
 
 
 def summary(findings: Sequence[Finding]) -> str:
     """Return how many checks have passed, failed and did not apply, in words."""
-    counts = {status: sum(finding.status == status for finding in findings) for status in WORDS}
-    others = (f"{counts[status]:,} {WORDS[status]}" for status in (FAILED, NOT_APPLICABLE))
+    counts = {status: sum(finding.status == status for finding in findings) for status in STATUS_WORDS}
+    others = (f"{counts[status]:,} {STATUS_WORDS[status]}" for status in (FAILED, NOT_APPLICABLE))
     return ", ".join([f"{counted(counts[PASSED], 'check')} passed", *others])
 
 
@@ -26,7 +26,7 @@ def conformance_page(spec: str, rules_version: int, seed: int, findings: Mapping
         title=f"Check of {spec}",
         summary=summary([finding for found in findings.values() for finding in found]),
         tables={players: (summary(found), found) for players, found in findings.items()},
-        words=WORDS,
+        words=STATUS_WORDS,
         failed=FAILED,
         facts={
             "Game": spec,

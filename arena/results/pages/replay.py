@@ -59,7 +59,7 @@ def replay_values(match: StoredMatch) -> tuple[dict[str, Any], dict[str, Any]]:
             ply_data["marks"].append(f"seat {seat} forfeits: {cause}")
             ply_data["kinds"].append("forfeit")
     places = sorted(range(match.players), key=lambda seat: match.ranks[seat])
-    pictures, elements = _shared([picture for _, picture in frames])
+    pictures, elements = _deduplicated([picture for _, picture in frames])
     texts = [text for text, _ in frames]
     data = {
         "plies": plies,
@@ -81,8 +81,8 @@ def replay_values(match: StoredMatch) -> tuple[dict[str, Any], dict[str, Any]]:
         "final": frames[-1],
         "kinds": sorted({kind for each in plies for kind in each["kinds"]}),
         "curves": _curves(plies, match.players),
-        "graph": GRAPH,
-        "step": MISTAKE,
+        "graph": GRAPH_SIZE,
+        "step": MISTAKE_DROP,
         "notation": notation(game.type),
     }
 
@@ -92,7 +92,7 @@ def write_replay(path: Path, match: StoredMatch) -> Path:
     return write_file(path, [replay_page(match)])
 
 
-MOST_PICTURE = 2**20
+MAX_SVG_CHARS = 2**20
 """Letters in the drawing of a position; those of the games here have up to 40,000."""
 
 
@@ -127,21 +127,21 @@ def frame(state: State) -> Frame:
         picture = state.svg()
     except EngineError:
         return Frame(text, "")
-    if not isinstance(picture, str) or len(picture) > MOST_PICTURE:
-        raise ValueError(f"svg() must return text of at most {MOST_PICTURE:,} letters")
+    if not isinstance(picture, str) or len(picture) > MAX_SVG_CHARS:
+        raise ValueError(f"svg() must return text of at most {MAX_SVG_CHARS:,} letters")
     return Frame(text, picture)
 
 
-def _shared(pictures: Sequence[str]) -> tuple[list[list[int]], list[str]]:
+def _deduplicated(pictures: Sequence[str]) -> tuple[list[list[int]], list[str]]:
     """Return pictures as numbers of elements, and the elements: most of them are the same in many pictures."""
     numbers: dict[str, int] = {}
     split = [re.findall("[^>]*>", picture) for picture in pictures]
     return [[numbers.setdefault(element, len(numbers)) for element in elements] for elements in split], list(numbers)
 
 
-MISTAKE = 0.2
+MISTAKE_DROP = 0.2
 """By how much a seat's own evaluation falls from one of its moves to the next where that is marked as a mistake."""
-GRAPH = (600, 160)
+GRAPH_SIZE = (600, 160)
 """Width and height of the graph of evaluations, in units of its drawing."""
 Mark = tuple[str, str]
 """Kind and text."""
@@ -173,7 +173,7 @@ def _curves(plies: Sequence[dict[str, Any]], players: int) -> list[Curve]:
 
 
 def _point(at: float, value: float) -> tuple[float, float]:
-    width, height = GRAPH
+    width, height = GRAPH_SIZE
     return round(width * at, 1), round(height * (1 - value) / 2, 1)
 
 
@@ -190,7 +190,7 @@ class _Mistakes:
         now = ply.evaluation[ply.seat]
         fall = self.before.get(ply.seat, now) - now
         self.before[ply.seat] = now
-        return [("mistake", f"seat {ply.seat} expects {fall:.2f} less than before")] * (fall > MISTAKE - 1e-9)
+        return [("mistake", f"seat {ply.seat} expects {fall:.2f} less than before")] * (fall > MISTAKE_DROP - 1e-9)
 
 
 def _marks(before: State, after: State) -> list[Mark]:

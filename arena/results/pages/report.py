@@ -32,7 +32,7 @@ from arena.store import Store
 from arena.tournament.counted import BoardMatches
 from arena.tournament.tournament import Tournament
 
-TIMED_MATCHES = 2_000
+MAX_TIMED_MATCHES = 2_000
 """Matches of a board whose clocks are read: of those that count, the first in the log."""
 
 
@@ -63,14 +63,14 @@ class BoardPage:
 
 
 @dataclass(frozen=True)
-class Known:
+class ComputedResults:
     """What is known of a tournament already, so that its report need not find it again."""
 
     leaderboards: Mapping[int, pd.DataFrame]
     faults: pd.DataFrame
 
 
-def board_results(tournament: Tournament, index: int, known: Known | None = None) -> BoardResults:
+def board_results(tournament: Tournament, index: int, known: ComputedResults | None = None) -> BoardResults:
     """Read all that is drawn of a board."""
     store, schedule, out = tournament.store, tournament.schedule, tournament.out(index)
     board, played = schedule.boards[index], tournament.counted(index)
@@ -101,13 +101,13 @@ def board_results(tournament: Tournament, index: int, known: Known | None = None
 
 def report_page(
     tournament: Tournament,
-    known: Known | None = None,
+    known: ComputedResults | None = None,
     begin: Callable[[int], None] = lambda number: None,
 ) -> bytes:
     """Return the page of a tournament; `begin` is called with each board's number before it is drawn."""
     resolved, schedule = tournament.plan, tournament.schedule
     if known is None:
-        known = Known(leaderboards(tournament), faults(tournament))
+        known = ComputedResults(leaderboards(tournament), faults(tournament))
     waiting = []
     with ThreadPoolExecutor(1) as drawer:  # while it draws one board, the next one is computed
         for index in range(len(schedule.boards)):
@@ -185,7 +185,9 @@ def _with_pictures(page: BoardPage) -> BoardPage:
     return replace(page, pictures=pictures)
 
 
-def _without_pictures(tournament: Tournament, index: int, known: Known | None = None) -> tuple[BoardPage, int]:
+def _without_pictures(
+    tournament: Tournament, index: int, known: ComputedResults | None = None
+) -> tuple[BoardPage, int]:
     schedule, board = tournament.schedule, tournament.schedule.boards[index]
     results = board_results(tournament, index, known)
     drawn, table = figures(results), results.leaderboard
@@ -217,10 +219,10 @@ def _leaders(table: pd.DataFrame) -> list[str]:
     return [bot for bot, group in zip(table["bot"], table["group"], strict=True) if not best.isdisjoint(group)]
 
 
-SCALE = 1.15
+FIGURE_SCALE = 1.15
 """Size of figures where there is room."""
-LONG_NUMBER = re.compile(r"\d+\.\d{3,}")
-CLUTTER = re.compile(
+LONG_DECIMAL = re.compile(r"\d+\.\d{3,}")
+UNUSED_SVG = re.compile(
     r' (?:aria-[a-z]+|role|class|pointer-events|xmlns:xlink|version|font-family)="[^"]*"'
     r'| (?:transform="translate\(0,0\)"|opacity="1"|stroke-width="1"|font-size="12px")'
     r'|<path(?: [a-z-]+="[^"]*")*? d="(?:M0,0h0v0h0Z)?"(?: [a-z-]+="[^"]*")*?/>'
@@ -231,8 +233,8 @@ page's style says."""
 
 def _picture(figure: Figure, prefix: str) -> str:
     """Return a figure as SVG for a page, with ids of its own, and the whole of cut labels on hover."""
-    svg = CLUTTER.sub("", render(figure.spec, "svg").decode())
-    svg = re.sub(r"<[^>]+>", lambda tag: LONG_NUMBER.sub(_rounded, tag[0]), svg)  # not what is written between tags
+    svg = UNUSED_SVG.sub("", render(figure.spec, "svg").decode())
+    svg = re.sub(r"<[^>]+>", lambda tag: LONG_DECIMAL.sub(_rounded, tag[0]), svg)  # not what is written between tags
     svg = re.sub(r'(\bid="|url\(#)', rf"\g<1>{prefix}-", _without_bare_groups(svg))
     for label in dict.fromkeys(label for name in ("bot", "opponent") for label in figure.table.get(name, ())):
         if (short := shortened(label)) != label:
@@ -248,7 +250,7 @@ def _rounded(number: re.Match[str]) -> str:
 
 def _scaled(beginning: re.Match[str]) -> str:
     rest, *size = beginning.groups()
-    width, height = (round(SCALE * float(pixels)) for pixels in size)
+    width, height = (round(FIGURE_SCALE * float(pixels)) for pixels in size)
     return f'<svg aria-hidden="true" {rest}width="{width}" height="{height}"'
 
 
@@ -269,7 +271,7 @@ def _without_bare_groups(svg: str) -> str:
 
 def _calls(store: Store, game: str, played: BoardMatches) -> pd.DataFrame:
     bots = played.labels[played.entries]
-    places = np.argsort(played.rows)[:TIMED_MATCHES].tolist()
+    places = np.argsort(played.rows)[:MAX_TIMED_MATCHES].tolist()
     at = dict(zip(played.rows[places].tolist(), places, strict=True))
     rows = [
         (row, call.seat, bots[at[row], call.seat], call.wall)
@@ -285,17 +287,17 @@ def generator() -> str:
     return ", ".join(f"{name} {version(name)}" for name in ("altair", "vl-convert-python"))
 
 
-PARTS = rb"(?:g|path|text|title|tspan|line|rect|circle|defs|clipPath)"
-PICTURE = re.compile(
+SVG_TAGS = rb"(?:g|path|text|title|tspan|line|rect|circle|defs|clipPath)"
+SVG_PICTURE = re.compile(
     rb'<svg(?: (?:aria-hidden|xmlns|version|width|height|viewBox)="[^"<>]*+")*+>'
-    rb'(?:[^<]++|<%b(?: (?!on|style)[a-z][\w:-]*+="[^"<>]*+")*+/?>|</%b>)*+</svg>' % (PARTS, PARTS)
+    rb'(?:[^<]++|<%b(?: (?!on|style)[a-z][\w:-]*+="[^"<>]*+")*+/?>|</%b>)*+</svg>' % (SVG_TAGS, SVG_TAGS)
 )
 """A drawing that reaches nowhere beyond its borders."""
-GENERATOR = re.compile(rb'<meta name="generator" content="[^"]*">')
-DATA = re.compile(rb'<script type="text/plain" id="data">([^<]*)</script>')
+GENERATOR_TAG = re.compile(rb'<meta name="generator" content="[^"]*">')
+DATA_TAG = re.compile(rb'<script type="text/plain" id="data">([^<]*)</script>')
 
 
-class Agreement(Enum):
+class Sameness(Enum):
     """How far two reports are the same."""
 
     ALL = auto()
@@ -303,18 +305,18 @@ class Agreement(Enum):
     NONE = auto()
 
 
-def compare_reports(one: bytes, ours: bytes) -> Agreement:
+def compare_reports(one: bytes, ours: bytes) -> Sameness:
     """Compare a report with ours; if other versions of libraries drew it, without its pictures.
 
     The data that it carries are compared unpacked, as not every zlib packs them alike.
     """
-    redrawn = GENERATOR.findall(one) != GENERATOR.findall(ours)
+    redrawn = GENERATOR_TAG.findall(one) != GENERATOR_TAG.findall(ours)
     if redrawn:
-        one, ours = (GENERATOR.sub(b"", PICTURE.sub(b"<svg></svg>", page), 1) for page in (one, ours))
-    packed, expected = DATA.findall(one), DATA.findall(ours)
-    if len(packed) != 1 or DATA.sub(b"", one) != DATA.sub(b"", ours):
-        return Agreement.NONE
+        one, ours = (GENERATOR_TAG.sub(b"", SVG_PICTURE.sub(b"<svg></svg>", page), 1) for page in (one, ours))
+    packed, expected = DATA_TAG.findall(one), DATA_TAG.findall(ours)
+    if len(packed) != 1 or DATA_TAG.sub(b"", one) != DATA_TAG.sub(b"", ours):
+        return Sameness.NONE
     data = unpacked(expected[0])
     if unpacked(packed[0], len(data)) != data:
-        return Agreement.NONE
-    return Agreement.ALL_BUT_PICTURES if redrawn else Agreement.ALL
+        return Sameness.NONE
+    return Sameness.ALL_BUT_PICTURES if redrawn else Sameness.ALL

@@ -95,9 +95,9 @@ def notation(game: GameType) -> Markup:
     return markdown(found[1]) if found else Markup()
 
 
-MOST_ROWS = 300
+MAX_TABLE_ROWS = 300
 """Rows of a table on a page."""
-WIDE = 30
+MAX_NARROW_CHARS = 30
 """Letters of a text that a table shows whole."""
 
 
@@ -113,9 +113,9 @@ def table(frame: pd.DataFrame, texts: Collection[str] = ()) -> Markup:
     ]
     rows = [
         [as_text(value, format_of(str(name))) for name, value in zip(frame.columns, row, strict=True)]
-        for row in frame.head(MOST_ROWS).astype(object).to_numpy().tolist()
+        for row in frame.head(MAX_TABLE_ROWS).astype(object).to_numpy().tolist()
     ]
-    shown = {"names": list(frame.columns), "rows": rows, "numeric": numeric, "wide": WIDE}
+    shown = {"names": list(frame.columns), "rows": rows, "numeric": numeric, "wide": MAX_NARROW_CHARS}
     return Markup(_environment.get_template("table.html").render(more=len(frame) - len(rows), **shown))
 
 

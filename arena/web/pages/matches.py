@@ -10,7 +10,7 @@ import numpy as np
 
 from arena.core.match_ids import match_id
 from arena.match.faults import CAUSES
-from arena.results.match_filter import Filter, Key, View
+from arena.results.match_filter import IndexView, MatchFilter, MatchKey
 from arena.results.match_index import ORDERS
 from arena.store import Store
 from arena.web.catalog import Log, LogCatalog, LogPlan
@@ -93,7 +93,7 @@ def page_of(catalog: LogCatalog, links: Links, name: str, query: Mapping[str, st
     )
 
 
-def lines_of(log: Log, view: View, plan: LogPlan, numbers: list[int]) -> list[MatchLine]:
+def lines_of(log: Log, view: IndexView, plan: LogPlan, numbers: list[int]) -> list[MatchLine]:
     """Return matches as lists show them, by their numbers in the index."""
     keys = [view.key(number) for number in numbers]
     with Store.open(log.path) as store:
@@ -104,7 +104,7 @@ def lines_of(log: Log, view: View, plan: LogPlan, numbers: list[int]) -> list[Ma
     ]
 
 
-def _line(view: View, plan: LogPlan, number: int, id: str) -> MatchLine:
+def _line(view: IndexView, plan: LogPlan, number: int, id: str) -> MatchLine:
     match, seat = view.match, view.seat
     game, players = view.boards[int(match["board"][number])]
     first = int(seat["match"].searchsorted(np.int32(number)))  # of its type, or all of the array is converted
@@ -121,19 +121,19 @@ def _line(view: View, plan: LogPlan, number: int, id: str) -> MatchLine:
     )
 
 
-def _key(text: str) -> Key | None:
+def _key(text: str) -> MatchKey | None:
     found = re.fullmatch(r"(-?[0-9]{1,18})\.([0-9]{1,9})", text, re.ASCII)
-    return Key(int(found[1]), int(found[2])) if found else None
+    return MatchKey(int(found[1]), int(found[2])) if found else None
 
 
 def _number(text: str) -> int | None:
     return min(int(text), MAX_NUMBER) if re.fullmatch("[0-9]{1,12}", text, re.ASCII) else None
 
 
-def _filter(given: Mapping[str, str]) -> Filter:
+def _filter(given: Mapping[str, str]) -> MatchFilter:
     cause = given["cause"] or None
     numbers = {field: _number(given[field]) for field in ("seat", "place", "players", "least", "most")}
-    return Filter(
+    return MatchFilter(
         game=given["game"] or None,
         bot=given["bot"] or None,
         opponent=given["opponent"] or None,
@@ -143,7 +143,7 @@ def _filter(given: Mapping[str, str]) -> Filter:
     )
 
 
-def _choices(view: View, all_plans: bool) -> dict[str, list[str]]:
+def _choices(view: IndexView, all_plans: bool) -> dict[str, list[str]]:
     """Return what there is to choose from in each field; bots of the plan, or of all plans."""
     most = max((players for _, players in view.boards.values()), default=2)
     return {

@@ -9,7 +9,7 @@ import pandas as pd
 from arena import api
 from arena.core.errors import StoreError
 from arena.results.crosstable import Crosstable, of_bot
-from arena.results.match_filter import Filter
+from arena.results.match_filter import MatchFilter
 from arena.web.catalog import LogCatalog, NotFoundError
 from arena.web.links import Links
 from arena.web.pages.matches import lines_of
@@ -29,7 +29,7 @@ def page_of(catalog: LogCatalog, links: Links, name: str, board: str, a: str, b:
         raise NotFoundError("these are no two bots of a board of this tournament")
     shape = plan.schedule.boards[index]
     known = catalog.kept(log, ("crosstable", index), partial(api.board_crosstable, log.path, index))
-    wanted = Filter(game=shape.game, players=shape.players, bot=a, opponent=b)
+    wanted = MatchFilter(game=shape.game, players=shape.players, bot=a, opponent=b)
     view, met = catalog.find(log, wanted, most=MATCHES_SHOWN)
     return page(
         "pair.html",

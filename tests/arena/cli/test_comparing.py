@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from arena.cli.app import run_command
-from arena.cli.comparing import conclusion, finding, progress_line
+from arena.cli.comparing import conclusion_in_words, progress_line, stronger_in_words
 from arena.cli.comparing_logs import decision
 from arena.runner.run import Progress
 from arena.stats.estimates import Estimate, Lead
@@ -52,9 +52,9 @@ def test_a_decision_is_told_in_words_and_in_json(home, capsys, monkeypatch):
 def test_where_the_interval_holds_equal_strength_the_one_sided_test_is_named_as_what_is_sure():
     found: Any = SimpleNamespace(a="new", b="old", lead=Lead(1, 0.95, None), elo=Estimate(31.0, -2.0, 63.0))
     words = "by 31 Elo (95 %: -2 to +63; sure at 95 % by the test, which is one-sided)."
-    assert finding(found) == f"new (A) is stronger than old (B), {words}"
+    assert stronger_in_words(found) == f"new (A) is stronger than old (B), {words}"
     found.lead, found.elo = Lead(-1, 0.99, None), Estimate(-31.0, -63.0, -2.0)
-    assert finding(found) == "old (B) is stronger than new (A), by 31 Elo (95 %: +2 to +63; sure at 99 %)."
+    assert stronger_in_words(found) == "old (B) is stronger than new (A), by 31 Elo (95 %: +2 to +63; sure at 99 %)."
 
 
 def test_who_is_stronger_is_said_once_and_a_test_without_a_decision_does_not_take_it_back():
@@ -63,11 +63,11 @@ def test_who_is_stronger_is_said_once_and_a_test_without_a_decision_does_not_tak
     logged: Any = SimpleNamespace(
         test=Sprt(), decision=None, decided_after=None, blocks=14, llr=2.54, lead=Lead(1, 0.999, None)
     )
-    for said in (conclusion(played), decision(logged)[0]):
+    for said in (conclusion_in_words(played), decision(logged)[0]):
         assert said.endswith("; which bot is stronger is known from the interval above, whatever the test would say.")
         assert "ndecided" not in said
     played.lead = logged.lead = Lead(0, None, 100)
-    for said in (conclusion(played), decision(logged)[0]):
+    for said in (conclusion_in_words(played), decision(logged)[0]):
         assert said.endswith("LLR +2.54, bounds -2.94 and 2.94.") or said.endswith("all +2.54, bounds -2.94 and 2.94.")
 
 

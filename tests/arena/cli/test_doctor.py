@@ -11,7 +11,7 @@ from importlib.metadata import PackageNotFoundError
 import pytest
 
 from arena import api
-from arena.cli import doctor, surroundings
+from arena.cli import doctor, system_checks
 from arena.core.errors import WorkerError
 from arena.core.findings import MISSING, NOTE, OK, WARNING, Finding, tool
 from arena.core.machine import cores
@@ -132,7 +132,7 @@ def test_a_home_that_cannot_be_written_is_missing(tmp_path):
 
 
 def test_little_space_and_few_open_files_are_warned_of(tmp_path, monkeypatch):
-    monkeypatch.setattr(doctor, "ROOM", 2**80)
+    monkeypatch.setattr(doctor, "MIN_FREE_BYTES", 2**80)
     assert doctor.home_of(tmp_path).status == WARNING
     monkeypatch.setattr(resource, "getrlimit", lambda kind: (64, 128))
     assert doctor.open_files() == Finding(
@@ -241,34 +241,34 @@ MOUNTS = """\
     [("/home/x", OK, "ext4 (/)"), ("/mnt/shared/cups", WARNING, "nfs4"), ("/mnt/shared/my own/cups", OK, "xfs")],
 )
 def test_a_home_on_a_network_file_system_is_warned_of(home, status, kind):
-    (finding,) = surroundings.disks(home, MOUNTS)
+    (finding,) = system_checks.disks(home, MOUNTS)
     assert finding.status == status and f"home on {kind}" in finding.text
     assert ("choose a local home" in finding.text) == (status == WARNING)
 
 
 def test_a_clock_before_the_newest_file_is_wrong():
-    assert surroundings.clock().status == OK
-    finding = surroundings.clock(now=86_400.0)
+    assert system_checks.clock().status == OK
+    finding = system_checks.clock(now=86_400.0)
     assert finding.status == WARNING and finding.text.startswith("1970-01-02 00:00:00 UTC is before")
 
 
 def test_little_shared_memory_is_warned_of(monkeypatch):
-    assert surroundings.ray().status == OK
-    monkeypatch.setattr(surroundings, "SHARED_ROOM", 2**80)
-    assert surroundings.ray().status == WARNING
-    monkeypatch.setattr(surroundings, "SHARED_ROOM", 0)
-    monkeypatch.setattr(surroundings, "SOCKETS", surroundings.SOCKETS / "nowhere")
-    assert "--backend local" in surroundings.ray().text
+    assert system_checks.ray().status == OK
+    monkeypatch.setattr(system_checks, "MIN_SHARED_BYTES", 2**80)
+    assert system_checks.ray().status == WARNING
+    monkeypatch.setattr(system_checks, "MIN_SHARED_BYTES", 0)
+    monkeypatch.setattr(system_checks, "SOCKET_FOLDER", system_checks.SOCKET_FOLDER / "nowhere")
+    assert "--backend local" in system_checks.ray().text
 
 
 def test_compiled_code_of_other_versions_is_told_with_its_size(tmp_path):
     for name in ("ours", "old", "older"):
         (tmp_path / "numba" / name).mkdir(parents=True)
         (tmp_path / "numba" / name / "kernel.nbc").write_bytes(bytes(2**20))
-    (finding,) = surroundings.compiled(str(tmp_path / "numba" / "ours"))
+    (finding,) = system_checks.compiled(str(tmp_path / "numba" / "ours"))
     assert finding.status == OK
     assert finding.text == f"2 MiB for 2 other versions or settings; rm -r {tmp_path / 'numba'} frees it"
-    assert not list(surroundings.compiled(str(tmp_path / "numba" / "ours" / "none")))
+    assert not list(system_checks.compiled(str(tmp_path / "numba" / "ours" / "none")))
 
 
 NODE = {
@@ -289,7 +289,7 @@ NODE = {
     ],
 )
 def test_a_node_that_differs_is_warned_of(change, told):
-    finding = surroundings.node({**NODE, **change}, "ours")
+    finding = system_checks.node({**NODE, **change}, "ours")
     assert (finding.status == WARNING and told in finding.text) if told else finding.status == OK
 
 
@@ -297,4 +297,4 @@ def test_an_address_where_nobody_listens_is_told_at_once():
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
     with pytest.raises(WorkerError, match=f"no Ray cluster at ray://127.0.0.1:{port}: "):
-        list(surroundings.cluster(f"ray://127.0.0.1:{port}"))
+        list(system_checks.cluster(f"ray://127.0.0.1:{port}"))

@@ -12,7 +12,16 @@ import typer
 import arena
 from arena.cli.app import run_command
 from arena.cli.arguments import TournamentOptions
-from arena.cli.new_config import BOTS, GAMES, MOST_ANSWERS, asked_for, config_data, config_text, joined, usual_blocks
+from arena.cli.new_config import (
+    BOT_SEPARATOR,
+    GAME_SEPARATOR,
+    MAX_ATTEMPTS,
+    asked_for,
+    config_data,
+    config_text,
+    joined,
+    usual_blocks,
+)
 from arena.core.errors import ArenaError
 from arena.core.paths import HOME_FILE
 from arena.plan.config import Config, config_from
@@ -129,9 +138,13 @@ def test_wrong_input_is_told_in_one_line_and_leaves_nothing(fresh, capsys, argum
 
 
 def test_lists_are_split_where_no_option_of_a_game_or_bot_is():
-    assert joined(["greedy,uct:simulations=9, c=1.4,b.py"], BOTS) == ["greedy", "uct:simulations=9, c=1.4", "b.py"]
-    assert joined(["greedy", "random,uct"], BOTS) == ["greedy", "random", "uct"]
-    assert joined(["epicycle(setup=random,repetition=3),midgard"], GAMES) == [
+    assert joined(["greedy,uct:simulations=9, c=1.4,b.py"], BOT_SEPARATOR) == [
+        "greedy",
+        "uct:simulations=9, c=1.4",
+        "b.py",
+    ]
+    assert joined(["greedy", "random,uct"], BOT_SEPARATOR) == ["greedy", "random", "uct"]
+    assert joined(["epicycle(setup=random,repetition=3),midgard"], GAME_SEPARATOR) == [
         "epicycle(setup=random,repetition=3)",
         "midgard",
     ]
@@ -292,7 +305,7 @@ def test_init_ends_with_what_is_wrong_when_no_answer_can_mend_it(fresh, monkeypa
     monkeypatch.setattr(typer, "prompt", lambda question, default: asked.append(question) or "epicycle")
     with pytest.raises(ArenaError, match="no bot 'nobody'"):
         asked_for(TournamentOptions(bots=["nobody"]), None)
-    assert len(asked) == MOST_ANSWERS and capsys.readouterr().err.count("no bot 'nobody'") == MOST_ANSWERS - 1
+    assert len(asked) == MAX_ATTEMPTS and capsys.readouterr().err.count("no bot 'nobody'") == MAX_ATTEMPTS - 1
 
 
 def test_the_commands_for_a_new_bot_have_its_name_whatever_it_is(fresh, capsys):

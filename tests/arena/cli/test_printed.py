@@ -62,7 +62,7 @@ def test_a_bar_that_is_full_gives_way_to_what_is_done_then_even_a_moment_later(l
 
 
 def test_where_there_is_no_terminal_a_line_that_has_not_changed_is_not_repeated(capsys, monkeypatch):
-    monkeypatch.setattr("arena.cli.progress.LINE_EVERY", 0.0)
+    monkeypatch.setattr("arena.cli.progress.LINE_SECONDS", 0.0)
     display = Display()
     for line in ("compiling a", "compiling a", "compiling b", "compiling b", "compiling a"):
         display.show(partial(str, line), phase=line)
@@ -93,7 +93,7 @@ def test_an_opening_that_leaves_no_move_to_the_bots_is_refused(command, tmp_path
 def test_boards_that_are_rated_early_are_a_line_each_where_there_is_no_terminal_and_a_row_where_there_is_one(
     capsys, monkeypatch
 ):
-    monkeypatch.setattr("arena.cli.progress.LINE_EVERY", 1000.0)
+    monkeypatch.setattr("arena.cli.progress.LINE_SECONDS", 1000.0)
     display, progress = Display(), Progress(total=10, started=time.monotonic() - 60)
     best = [("uct:simulations=1000,solve=off", 31.456), ("greedy", 25.0), ("random", 18.0)]
     for _ in range(2):

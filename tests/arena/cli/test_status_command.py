@@ -13,7 +13,7 @@ import sys
 
 import pytest
 
-from arena.cli.app import ADDING, run_command
+from arena.cli.app import APPENDING_COMMANDS, run_command
 from arena.core.command import COMMAND, Command
 from arena.results.run_status import run_status, run_statuses
 from arena.store import Store, read_writer
@@ -143,7 +143,7 @@ def test_what_only_adds_to_a_log_leaves_it_to_the_run_before_to_go_on(log):
         ("arena import matches.jsonl", ""),
     ]:
         words = command.split()
-        token = COMMAND.set(Command(command, words[1:2] in ADDING))
+        token = COMMAND.set(Command(command, words[1:2] in APPENDING_COMMANDS))
         Store.create(log).close()
         COMMAND.reset(token)
         assert run_status(log).resume == resumes

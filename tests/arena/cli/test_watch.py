@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from arena.cli import status
-from arena.cli.status import Sheet
+from arena.cli.status import RunStatusView
 from arena.results.run_status import run_status
 from arena.store import Store
 from tests.support.samples import all_matches, begin, fill, finished, row, schedule
@@ -46,7 +46,7 @@ def plain(found, width):
     """A sheet as it is printed where there is no live display."""
     console = Console(width=width, highlight=False)
     with console.capture() as capture:
-        console.print(Sheet(found))
+        console.print(RunStatusView(found))
     return "\n".join(line.rstrip() for line in capture.get().splitlines())
 
 
@@ -83,7 +83,7 @@ def test_looks_at_any_width_leave_nothing_of_those_before(log, monkeypatch, widt
     stream = io.StringIO()
     options = {"file": stream, "width": width, "height": 60, "force_terminal": True}
     monkeypatch.setattr(status, "Console", functools.partial(Console, **options))
-    monkeypatch.setattr(status, "REFRESH", 0.001)  # only when there is something new
+    monkeypatch.setattr(status, "REDRAWS_PER_SECOND", 0.001)  # only when there is something new
 
     def looks():
         for matches in (1, 222222, 33):
@@ -93,7 +93,7 @@ def test_looks_at_any_width_leave_nothing_of_those_before(log, monkeypatch, widt
             stream.truncate()
             shown.append(screen.text)
 
-    status._draw(looks())
+    status._watch_on_screen(looks())
     assert len(shown) == 3 and all(text.count("Log:") == 1 for text in shown)
 
 

@@ -139,8 +139,10 @@ def test_texts_of_parquet_that_unpack_to_much_memory_are_refused_before_that(tmp
 
 
 def test_parquet_that_unpacks_to_more_than_it_says_is_refused_and_takes_no_more_memory(tmp_path, monkeypatch):
-    monkeypatch.setattr(rows, "MAX_GROUP", 2**62)  # as if the file's own counts were forged: they are only read
-    monkeypatch.setattr(rows, "MAX_MEMORY", 2**28)
+    monkeypatch.setattr(
+        rows, "MAX_ROW_GROUP_BYTES", 2**62
+    )  # as if the file's own counts were forged: they are only read
+    monkeypatch.setattr(rows, "MAX_MEMORY_BYTES", 2**28)
     names = pa.chunked_array([["x" * 1_000_000 + str(row)] for row in range(600)])
     table = pa.table({"match": ["1"] * 600, "bot": names, "place": [1] * 600})
     pq.write_table(table, tmp_path / "bad.parquet", compression="zstd", use_dictionary=False, write_statistics=False)

@@ -12,7 +12,7 @@ import arena
 from arena import api
 from arena.cli.app import run_command
 from arena.core.errors import ArenaError
-from arena.foreign.build import copied
+from arena.foreign.build import copy_and_hash
 from arena.store import Store
 from arena.store.digests import whole_matches
 from arena.tournament.tournament import Tournament
@@ -231,4 +231,4 @@ def test_a_link_in_place_of_the_copy_is_not_followed(home, tmp_path):
     source.symlink_to(tmp_path / "elsewhere.csv")
     assert any("cannot be read: is a link" in text for text in findings(home))
     with pytest.raises(ArenaError):
-        copied(type(source)("source.csv"), tmp_path / "copy", source.parent)
+        copy_and_hash(type(source)("source.csv"), tmp_path / "copy", source.parent)

@@ -14,7 +14,7 @@ from arena import api
 from arena.cli.app import run_command
 from arena.core.errors import ArenaError
 from arena.results import dataset
-from arena.results.dataset import Options
+from arena.results.dataset import DatasetOptions
 from arena.verify.verification import verify
 from engine import CHANCE, UnsupportedError, load_game, returns_from_ranks
 from tests.arena.verify.logs import changing
@@ -170,7 +170,7 @@ def test_the_manifest_tells_shapes_versions_and_counts(whole):
 
 @pytest.mark.parametrize("format", ["parquet", "npz"])
 def test_the_same_log_gives_the_same_bytes_and_small_shards_hold_the_same_rows(home, whole, tmp_path, format):
-    options = Options(format, "epicycle", 3, rows=17)
+    options = DatasetOptions(format, "epicycle", 3, rows=17)
     manifests = [api.dataset("teaching", tmp_path / name, options, home) for name in ("one", "two")]
     assert files(tmp_path / "one") == files(tmp_path / "two")
     (board,) = manifests[0]["boards"]
@@ -180,7 +180,7 @@ def test_the_same_log_gives_the_same_bytes_and_small_shards_hold_the_same_rows(h
 
 
 def test_only_the_decisions_of_chosen_bots_are_kept(home, whole, tmp_path):
-    manifest = api.dataset("teaching", tmp_path / "some", Options(bots=("random", "Late")), home)
+    manifest = api.dataset("teaching", tmp_path / "some", DatasetOptions(bots=("random", "Late")), home)
     kept, everything = rows_of(tmp_path / "some", manifest), rows_of(*whole)
     for board, rows in everything.items():
         assert plain(kept[board]) == plain(row for row in rows if row["bot"] in ("random", "Late"))
@@ -188,8 +188,8 @@ def test_only_the_decisions_of_chosen_bots_are_kept(home, whole, tmp_path):
 
 def test_a_dataset_is_replaced_and_nothing_else_is(home, tmp_path):
     out = tmp_path / "new" / "data"
-    api.dataset("teaching", out, Options(rows=5), home)
-    api.dataset("teaching", out, Options(game="epicycle"), home)
+    api.dataset("teaching", out, DatasetOptions(rows=5), home)
+    api.dataset("teaching", out, DatasetOptions(game="epicycle"), home)
     assert sorted(path.name for path in out.iterdir()) == ["epicycle_3p", "manifest.json"]
     assert os.listdir(out.parent) == ["data"]
     (tmp_path / "mine").mkdir()
@@ -203,7 +203,7 @@ def test_a_dataset_is_replaced_and_nothing_else_is(home, tmp_path):
 @pytest.mark.parametrize("name", ["weights.onnx", "epicycle_3p/notes.txt", "epicycle_3p/more/notes.txt", "link"])
 def test_a_dataset_with_files_of_somebody_s_own_beside_it_stays(home, tmp_path, name):
     out = tmp_path / "data"
-    api.dataset("teaching", out, Options(game="epicycle"), home)
+    api.dataset("teaching", out, DatasetOptions(game="epicycle"), home)
     (out / name).parent.mkdir(exist_ok=True)
     if name == "link":
         (out / name).symlink_to(tmp_path)
@@ -224,7 +224,7 @@ def test_a_folder_whose_manifest_lists_no_files_is_no_dataset(home, tmp_path, ma
 
 
 def test_a_name_of_a_folder_may_be_as_long_as_names_are(home, tmp_path):
-    api.dataset("teaching", tmp_path / "a" / ("b" * 255), Options(game="epicycle"), home)
+    api.dataset("teaching", tmp_path / "a" / ("b" * 255), DatasetOptions(game="epicycle"), home)
     assert os.listdir(tmp_path / "a") == ["b" * 255]
 
 
@@ -299,7 +299,7 @@ def test_a_configuration_asks_for_a_dataset_which_changes_nothing_else_and_is_wr
     folder, manifest = found.dataset
     assert folder == tmp_path / "tiny" / "dataset"
     assert found.plan.resolved().as_json() == without.plan.resolved().as_json()
-    assert manifest == api.dataset("tiny", tmp_path / "by-hand", Options("npz"), tmp_path)
+    assert manifest == api.dataset("tiny", tmp_path / "by-hand", DatasetOptions("npz"), tmp_path)
     for path in (tmp_path / "by-hand").rglob("*.*"):
         assert (folder / path.relative_to(tmp_path / "by-hand")).read_bytes() == path.read_bytes()
     again = api.run(tiny(dataset="parquet"), tmp_path, workers=1, backend="local")

@@ -9,7 +9,7 @@ import pytest
 from arena import api
 from arena.cli.app import run_command
 from arena.core.errors import ConfigError
-from arena.results.diff import Side, compare, diff
+from arena.results.diff import VersionedLeaderboard, compare, diff
 from tests.support.samples import board, entry, fill, schedule
 
 CRITICAL = NormalDist().inv_cdf(0.975)
@@ -28,7 +28,7 @@ def frame(*rows, **more):
 
 def side(*rows, rules=1, identities=None, **more):
     made = frame(*rows, **more)
-    return Side(made, rules, {bot: f"{bot}@0" for bot in made["bot"]} | (identities or {}))
+    return VersionedLeaderboard(made, rules, {bot: f"{bot}@0" for bot in made["bot"]} | (identities or {}))
 
 
 def by_bot(found):
@@ -61,7 +61,7 @@ def test_the_rating_is_compared_where_both_boards_have_its_interval():
     assert compare("board", both, both).measure == ("rating", "rating_ci_low", "rating_ci_high")
     assert by_bot(compare("board", both, both))["a"]["before"] == 30.0
     assert compare("board", BEFORE, both).measure == ("mean_return", "mean_return_ci_low", "mean_return_ci_high")
-    bare = Side(both.frame[["rank", "bot", "rating"]], 1, None)
+    bare = VersionedLeaderboard(both.frame[["rank", "bot", "rating"]], 1, None)
     with pytest.raises(
         ConfigError, match="board: the leaderboards have neither rating, rating_ci_low, rating_ci_high nor"
     ):
@@ -247,7 +247,7 @@ def test_labels_cannot_steer_the_terminal(tmp_path, capsys):
 
 
 def test_a_board_without_a_complete_block_is_compared_all_the_same():
-    nobody = Side(pd.DataFrame(columns=["rank", "bot", "rating", "matches"]), 1, None)
+    nobody = VersionedLeaderboard(pd.DataFrame(columns=["rank", "bot", "rating", "matches"]), 1, None)
     found = compare("board", nobody, BEFORE)
     assert found.remarks[:2] == ["no complete block before", "added: a, b, c"]
     assert list(found.frame["because"]) == ["added"] * 3

@@ -18,10 +18,10 @@ from hypothesis import strategies as st
 from arena import api
 from arena.cli import running
 from arena.cli.app import run_command
+from arena.results.leaderboard_files import render_board
 from arena.results.leaderboards import disqualified_lines, faults, leaderboards
 from arena.results.match_files import match_lines
 from arena.results.matches import board_matches
-from arena.results.report import render
 from arena.runner import queue as work
 from arena.runner import run as runner
 from arena.store import Store
@@ -140,7 +140,7 @@ def test_the_round_is_in_every_format_and_empty_for_others(tmp_path):
     plan, forfeits = sample(after=3)
     fill_winning(tmp_path / "m.db", plan, forfeits)
     frame = board_of(tmp_path / "m.db", plan)
-    made = {kind: render(plan.boards[0], frame, kind) for kind in ("csv", "json", "md", "parquet")}
+    made = {kind: render_board(plan.boards[0], frame, kind) for kind in ("csv", "json", "md", "parquet")}
     (tmp_path / "b.parquet").write_bytes(made["parquet"])
     assert pd.read_parquet(tmp_path / "b.parquet")["disqualified"].isna().to_list() == [True, True, False]
     assert [each["disqualified"] for each in json.loads(made["json"])["leaderboard"]] == [None, None, 1]

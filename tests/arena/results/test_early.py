@@ -9,8 +9,8 @@ import pytest
 
 from arena.results import early as module
 from arena.results.early import EarlyLeaderboards
+from arena.results.leaderboard_files import render_board
 from arena.results.leaderboards import best, leaderboards
-from arena.results.report import render
 from arena.schedule.kinds.adaptive import Adaptive
 from arena.schedule.kinds.round_robin import RoundRobin
 from arena.store import Store
@@ -43,7 +43,9 @@ def check_same(log, plan):
         pd.testing.assert_frame_equal(found[number], frame)
         assert found[number].attrs == frame.attrs
         for kind in ("csv", "json", "md", "parquet"):
-            assert render(plan.boards[number], found[number], kind) == render(plan.boards[number], frame, kind)
+            assert render_board(plan.boards[number], found[number], kind) == render_board(
+                plan.boards[number], frame, kind
+            )
     return found
 
 

@@ -17,7 +17,7 @@ from arena.results.pages.figures.matches import clocks
 from arena.results.pages.figures.ratings import crosstable
 from arena.results.pages.figures.returns import ALL_BOTS
 from arena.results.pages.report import board_results, report_page
-from arena.results.pages.templates import MOST_ROWS, table
+from arena.results.pages.templates import MAX_TABLE_ROWS, table
 from arena.store import Store
 from arena.tournament.tournament import Tournament
 from tests.support.faulty import fill_winning
@@ -149,8 +149,8 @@ def test_many_bots_have_a_heat_map_without_numbers_and_lines_of_the_best(tmp_pat
 
 
 def test_long_tables_are_cut_and_say_so():
-    shown = table(pd.DataFrame({"bot": ["a"] * (MOST_ROWS + 7), "matches": 1}))
-    assert shown.count("<tr>") == MOST_ROWS + 1 and "7 more rows" in shown
+    shown = table(pd.DataFrame({"bot": ["a"] * (MAX_TABLE_ROWS + 7), "matches": 1}))
+    assert shown.count("<tr>") == MAX_TABLE_ROWS + 1 and "7 more rows" in shown
 
 
 def test_a_disqualified_bot_is_called_so(tmp_path):

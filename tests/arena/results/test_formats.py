@@ -20,7 +20,7 @@ from arena.match.estimates import pack
 from arena.plan.config import FORMATS, config_from
 from arena.results import match_files
 from arena.results.matches import board_matches
-from arena.results.tables import as_csv, from_csv, latex, markdown, page, render_frame
+from arena.results.tables import as_csv, from_csv, html_page, latex, markdown, render_frame
 from arena.store import Store
 from arena.tournament.tournament import Tournament
 from engine.errors import one_line
@@ -69,7 +69,7 @@ def rows_of(text):
 
 def test_a_page_shows_every_label_as_it_is_and_nothing_of_it_is_markup():
     frame = pd.DataFrame({"bot": [LABEL, "1e5", "two\nlines"], "value": [1.5, None, 2.0], "count": [1, 2, 3]})
-    text = page(f"{LABEL}, 2 players", frame)
+    text = html_page(f"{LABEL}, 2 players", frame)
     assert rows_of(text) == [
         ["bot", "value", "count"],
         [LABEL, "+1.500", "1"],
@@ -139,7 +139,7 @@ def tables(folder):
 def test_matches_are_the_same_in_every_format_and_those_of_the_boards(log, tmp_path, monkeypatch):
     path, plan = log
     monkeypatch.setattr("arena.tournament.tournament.PAGE", 2)
-    monkeypatch.setattr(match_files, "ROW_GROUP", 10)
+    monkeypatch.setattr(match_files, "MIN_ROW_GROUP_ROWS", 10)
     api.export(path, out=tmp_path, what=["matches"], formats=[*TABULAR, "jsonl"])
     made = tables(tmp_path)
     for kind in ("csv", "json"):
@@ -204,7 +204,7 @@ def test_no_matches_are_a_table_too(tmp_path, kind):
 
 @pytest.mark.parametrize("kind", ["md", "html", "tex"])
 def test_a_table_for_people_is_refused_when_it_is_too_long_and_nothing_is_written(log, tmp_path, monkeypatch, kind):
-    monkeypatch.setattr(match_files, "MOST_ROWS", 20)
+    monkeypatch.setattr(match_files, "MAX_DOCUMENT_ROWS", 20)
     with pytest.raises(
         ConfigError, match=f"more than 20 rows, too many for {kind}; csv, json, jsonl and parquet take any"
     ):

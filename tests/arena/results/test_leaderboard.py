@@ -14,10 +14,10 @@ import trueskill
 from scipy import stats
 
 from arena import api
+from arena.results.leaderboard_files import render_board, write_leaderboards
 from arena.results.leaderboards import few_blocks_lines, leaderboards
 from arena.results.match_files import match_lines
 from arena.results.matches import board_matches
-from arena.results.report import render, write_reports
 from arena.schedule.kinds.gauntlet import Gauntlet
 from arena.schedule.kinds.round_robin import RoundRobin
 from arena.stats.board import Played, rating_columns, ratings_of
@@ -276,7 +276,7 @@ def written(folder, plan, log):
     """Every file that the log gives, by name."""
     with Store.open(log) as store:
         boards = leaderboards(Tournament(store, plan))
-        write_reports(folder, Tournament(store, plan=resolved(plan)), boards, ("csv", "json", "md", "parquet"))
+        write_leaderboards(folder, Tournament(store, plan=resolved(plan)), boards, ("csv", "json", "md", "parquet"))
         (folder / "matches.jsonl").write_text("".join(match_lines(Tournament(store, plan))))
     return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
 
@@ -299,11 +299,11 @@ def test_files_are_the_same_bytes_whenever_and_in_whatever_order_the_log_was_wri
 def test_exports_tell_the_constants_with_which_the_trueskill_package_makes_the_same_ratings(sample):
     plan, log, _ = sample
     (frame,) = boards_of(plan, log).values()
-    told = json.loads(render(plan.boards[0], frame, "json"))["ratings"]
+    told = json.loads(render_board(plan.boards[0], frame, "json"))["ratings"]
     assert (
         told
         == frame.attrs["ratings"]
-        == pd.read_parquet(BytesIO(render(plan.boards[0], frame, "parquet"))).attrs["ratings"]
+        == pd.read_parquet(BytesIO(render_board(plan.boards[0], frame, "parquet"))).attrs["ratings"]
     )
     environment = trueskill.TrueSkill(25, 25 / 3, told["beta"], 0, told["draw_probability"])
     with Store.open(log) as store:
@@ -319,7 +319,7 @@ def test_exports_tell_the_constants_with_which_the_trueskill_package_makes_the_s
 def test_every_format_tells_the_same(sample):
     plan, log, _ = sample
     (frame,) = boards_of(plan, log).values()
-    made = {kind: render(plan.boards[0], frame, kind) for kind in ("csv", "json", "md", "parquet")}
+    made = {kind: render_board(plan.boards[0], frame, kind) for kind in ("csv", "json", "md", "parquet")}
     read = pd.read_csv(StringIO(made["csv"].decode()), dtype={"bot": str})
     pd.testing.assert_frame_equal(read, frame, check_dtype=False)
     pd.testing.assert_frame_equal(pd.read_parquet(BytesIO(made["parquet"])), frame)
@@ -339,7 +339,7 @@ def test_labels_that_look_like_numbers_stay_what_they_are(tmp_path):
     plan = schedule([entry("alice", label="1e5"), entry("bob", label="007")])
     fill(tmp_path / "matches.db", plan)
     (frame,) = boards_of(plan, tmp_path / "matches.db").values()
-    markdown = render(plan.boards[0], frame, "md").decode()
+    markdown = render_board(plan.boards[0], frame, "md").decode()
     assert "1e5 " in markdown
     assert "007 " in markdown
 
@@ -350,7 +350,7 @@ def test_a_board_without_a_complete_block_is_written_too(tmp_path, kind):
     fill(tmp_path / "matches.db", plan, leave_out=range(10_000))
     (frame,) = boards_of(plan, tmp_path / "matches.db").values()
     assert len(frame) == 0
-    assert render(plan.boards[0], frame, kind) == render(plan.boards[0], frame, kind) != b""
+    assert render_board(plan.boards[0], frame, kind) == render_board(plan.boards[0], frame, kind) != b""
 
 
 def test_lines_tell_every_match_of_the_plan_and_nothing_of_how_it_was_run(sample):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import arena
-from arena.results.match_filter import Filter
+from arena.results.match_filter import MatchFilter
 from arena.results.match_index import ORDERS, MatchIndex
 from arena.store import Store
 
@@ -82,16 +82,16 @@ def test_every_filter_and_order_finds_what_a_look_at_each_match_finds(log):
     names = sorted({bot for _, bots in matches.values() for bot in bots})
     lengths = sorted(len(match.moves) for match, _ in matches.values())
     filters = [
-        Filter(),
-        Filter(ended="none"),
-        Filter(cause=""),
-        Filter(least=lengths[len(lengths) // 3], most=lengths[-len(lengths) // 3]),
-        *(Filter(ended=ended) for ended in {match.ended for match, _ in matches.values()}),
+        MatchFilter(),
+        MatchFilter(ended="none"),
+        MatchFilter(cause=""),
+        MatchFilter(least=lengths[len(lengths) // 3], most=lengths[-len(lengths) // 3]),
+        *(MatchFilter(ended=ended) for ended in {match.ended for match, _ in matches.values()}),
         *(
-            Filter(bot=bot, seat=seat, place=place, players=players)
+            MatchFilter(bot=bot, seat=seat, place=place, players=players)
             for bot, seat, place, players in itertools.product((None, *names), (None, 1, 2), (None, 1), (None, 2, 3))
         ),
-        *(Filter(game="pyramid_punch", bot=a, opponent=b) for a, b in itertools.permutations(names, 2)),
+        *(MatchFilter(game="pyramid_punch", bot=a, opponent=b) for a, b in itertools.permutations(names, 2)),
     ]
     for wanted, order in itertools.product(filters, ORDERS):
         expected = [key for key, (match, bots) in matches.items() if is_wanted(match, bots, wanted)]
@@ -109,13 +109,13 @@ def test_every_filter_and_order_finds_what_a_look_at_each_match_finds(log):
 def test_pages_forwards_and_backwards_have_every_match_once(log, order):
     index = MatchIndex(log)
     view = index.view()
-    everything = index.find(view, Filter(players=2), order, 10**6, None).numbers
+    everything = index.find(view, MatchFilter(players=2), order, 10**6, None).numbers
     pages, after = [], None
-    while found := index.find(view, Filter(players=2), order, 7, after).numbers:
+    while found := index.find(view, MatchFilter(players=2), order, 7, after).numbers:
         pages.append(found)
         after = view.key(found[-1])
     assert [number for page in pages for number in page] == everything
-    before = index.find(view, Filter(players=2), order, 7, view.key(pages[-1][0]), back=True)
+    before = index.find(view, MatchFilter(players=2), order, 7, view.key(pages[-1][0]), back=True)
     assert before.numbers == pages[-2] and before.before == 7 * (len(pages) - 2)
 
 
@@ -154,7 +154,7 @@ def test_an_index_grows_with_its_log_to_what_it_would_be_from_the_start(log, tmp
     assert first.total < middle.total < last.total == whole.total
     for order in ORDERS:
         keys = [
-            [view.key(number) for number in MatchIndex(log).find(view, Filter(), order, 10**6, None).numbers]
+            [view.key(number) for number in MatchIndex(log).find(view, MatchFilter(), order, 10**6, None).numbers]
             for view in (last, whole)
         ]
         assert keys[0] == keys[1]

@@ -19,7 +19,7 @@ from arena.match.estimates import pack
 from arena.match.replay import replay
 from arena.results.pages.figures import FIGURES
 from arena.results.pages.replay import replay_page, write_replay
-from arena.results.pages.report import Agreement, compare_reports
+from arena.results.pages.report import Sameness, compare_reports
 from arena.results.pages.templates import unpacked
 from engine import load_game
 
@@ -96,9 +96,9 @@ def redrawn(page: bytes) -> bytes:
 
 def test_a_report_drawn_by_other_versions_is_compared_in_all_but_its_pictures(report):
     page = report.read_bytes()
-    assert compare_reports(page, page) is Agreement.ALL
-    assert compare_reports(redrawn(page), page) is Agreement.ALL_BUT_PICTURES
-    assert compare_reports(redrawn(page).replace(b"altair 9", b"altair ", 1), page) is Agreement.NONE
+    assert compare_reports(page, page) is Sameness.ALL
+    assert compare_reports(redrawn(page), page) is Sameness.ALL_BUT_PICTURES
+    assert compare_reports(redrawn(page).replace(b"altair 9", b"altair ", 1), page) is Sameness.NONE
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_a_forged_report_is_not_excused_by_the_libraries_that_it_names(report, b
     page = report.read_bytes()
     before, after = (text.replace(b"'", b"&#39;") if b"src" in text else text for text in (before, after))
     forged = redrawn(page).replace(before, after, 1)
-    assert forged != redrawn(page) and compare_reports(forged, page) is Agreement.NONE
+    assert forged != redrawn(page) and compare_reports(forged, page) is Sameness.NONE
 
 
 def test_data_of_a_report_are_compared_however_zlib_packed_them_and_unpacked_no_further_than_ours(report):
@@ -136,9 +136,9 @@ def test_data_of_a_report_are_compared_however_zlib_packed_them_and_unpacked_no_
         return page.replace(packed, base64.b64encode(deflate.compress(text) + deflate.flush()))
 
     text = unpacked(packed)
-    assert carrying(text) != page and compare_reports(carrying(text), page) is Agreement.ALL
+    assert carrying(text) != page and compare_reports(carrying(text), page) is Sameness.ALL
     for other in (text.replace(b"greedy", b"gredy", 1), text + b" ", text[:-1], bytes(2**25)):
-        assert compare_reports(carrying(other), page) is Agreement.NONE
+        assert compare_reports(carrying(other), page) is Sameness.NONE
     assert unpacked(packed, len(text)) == text and unpacked(packed, len(text) - 1) == b""
     assert unpacked(packed[:-8]) == b"" and unpacked(b"?") == b""
 

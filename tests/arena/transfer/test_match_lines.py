@@ -18,7 +18,7 @@ from arena.match.estimates import MAX_COUNT, pack
 from arena.match.json_lines import KEYS, MAX_LINE, Record, as_data, as_line, read_records
 from arena.match.replay import replay
 from arena.match.stored import StoredMatch
-from arena.results.match_files import records_of
+from arena.results.match_files import match_records
 from arena.tournament.tournament import Tournament
 from tests.support.recorded import play
 from tests.support.tournaments import home_of
@@ -33,7 +33,7 @@ def played(tmp_path_factory):
 def records(played):
     """Every match of a tournament of all games."""
     with Tournament.open(played, home_of(played)) as tournament:
-        return list(records_of(tournament))
+        return list(match_records(tournament))
 
 
 @pytest.fixture

@@ -27,7 +27,7 @@ from arena.runner.check import submit
 from arena.runner.compare import compare
 from arena.runner.options import Matchup, StopRule
 from arena.tournament.logs import LOG
-from arena.verify.archive import MANIFEST, make_archive
+from arena.verify.archive import MANIFEST_NAME, make_archive
 from arena.verify.verification import verify
 from tests.support.tournaments import home_of, write
 
@@ -78,11 +78,11 @@ def test_an_archive_is_sound_wherever_it_is_verified_and_has_what_its_readme_say
     assert report.sound, report.findings
     assert report.totals.matches == 2 * 3 * 2
     assert {"plan.json", "versions.json", "epicycle_2p.csv", "pyramid_punch_2p.parquet"} <= {*report.compared}
-    assert report.manifest == hashlib.blake2b(found[MANIFEST], digest_size=32).hexdigest()
+    assert report.manifest == hashlib.blake2b(found[MANIFEST_NAME], digest_size=32).hexdigest()
     (folder,) = {name.rsplit("/", 1)[0] for name in found if name.endswith("helper.py")}
     assert re.fullmatch("bots/Helped@[0-9a-f]{32}", folder)
     assert found[f"{folder}/b.py"].decode() == BOTS
-    assert {"README.txt", "matches.db", "plan.json", "versions.json", MANIFEST} <= found.keys()
+    assert {"README.txt", "matches.db", "plan.json", "versions.json", MANIFEST_NAME} <= found.keys()
     assert json.loads(found["plan.json"])["secret_keys"][0]["key"] is not None
 
 
@@ -156,7 +156,7 @@ def packed(path, files: dict[str, bytes], manifest: bytes | None = None, listed=
     }
     plain = {"format": 1, "name": "packed", "arena": "1", "log_version": 2, "files": listed}
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
-        for name, content in {**files, MANIFEST: manifest or json.dumps(plain).encode()}.items():
+        for name, content in {**files, MANIFEST_NAME: manifest or json.dumps(plain).encode()}.items():
             file.writestr(name, content)
     return path
 
@@ -170,7 +170,7 @@ def told(path) -> str:
 @pytest.fixture
 def files(archive):
     found = members(archive)
-    del found[MANIFEST]
+    del found[MANIFEST_NAME]
     return found
 
 
@@ -293,7 +293,7 @@ def test_a_log_that_would_unpack_bots_elsewhere_is_neither_packed_nor_played_aga
 
 
 def test_a_file_that_could_unpack_to_any_size_at_once_is_not_read(files, tmp_path):
-    names = [MANIFEST, "plan.json"]
+    names = [MANIFEST_NAME, "plan.json"]
     for name, way in itertools.product(names, (zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)):
         with zipfile.ZipFile(packed(tmp_path / "a.zip", {}), "a", way) as file:
             file.NameToInfo.clear()
@@ -308,7 +308,7 @@ def test_names_that_are_too_long_and_passwords_are_told(files, tmp_path):
     content = bytearray(path.read_bytes())
     content[content.rindex(b"PK\1\2") + 8] |= 1
     path.write_bytes(content)
-    assert f"{MANIFEST} is no plain file" in told(path)
+    assert f"{MANIFEST_NAME} is no plain file" in told(path)
 
 
 # Playing again

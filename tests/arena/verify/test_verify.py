@@ -19,7 +19,7 @@ from arena.core.match_ids import Kind
 from arena.match.referee import KILLS
 from arena.match.replay import replay
 from arena.match.result import final_hash
-from arena.results.pages.report import Agreement
+from arena.results.pages.report import Sameness
 from arena.store import Store
 from arena.store.locking import lock_log
 from arena.tournament.tournament import Tournament
@@ -79,8 +79,8 @@ def test_several_processes_find_what_one_finds_in_the_same_order(copy, monkeypat
     with changing(log) as db:
         db.execute("UPDATE seats SET rank = 7 WHERE seat = 1")
     alone = checked(log)
-    monkeypatch.setattr(blocks, "FEW", 0)
-    monkeypatch.setattr(blocks, "BATCH", 2)
+    monkeypatch.setattr(blocks, "MAX_MATCHES_OF_ONE_PROCESS", 0)
+    monkeypatch.setattr(blocks, "BLOCKS_PER_TASK", 2)
     assert verify(log, workers=2).as_dict() == alone.as_dict()
     assert alone.count > 20 == len(alone.findings)
 
@@ -121,9 +121,9 @@ def test_a_table_of_another_size_is_not_unpacked(tmp_path, monkeypatch):
     pd.DataFrame({"mu": [0.0] * 9}).to_parquet(ours)
     pd.DataFrame({"mu": [0.0] * 9}).to_parquet(again, compression=None)
     pd.DataFrame({"mu": [0.0] * 10**6}).to_parquet(theirs)
-    assert _compare(again, ours) is Agreement.ALL
+    assert _compare(again, ours) is Sameness.ALL
     monkeypatch.setattr(pd, "read_parquet", lambda file: pytest.fail("was unpacked"))
-    assert _compare(theirs, ours) is Agreement.NONE
+    assert _compare(theirs, ours) is Sameness.NONE
 
 
 def test_every_exported_file_that_differs_is_named(logs, tmp_path):
@@ -151,10 +151,10 @@ def test_an_exported_file_of_any_size_or_kind_is_not_waited_for_or_read_whole(tm
     ours.write_text("a,b\n")
     with theirs.open("wb") as sparse:
         sparse.truncate(20 * 2**30)
-    assert _compare(theirs, ours) is Agreement.NONE
+    assert _compare(theirs, ours) is Sameness.NONE
     theirs.unlink()
     os.mkfifo(theirs)
-    assert _compare(theirs, ours) is Agreement.NONE
+    assert _compare(theirs, ours) is Sameness.NONE
 
 
 # Playing again

@@ -110,7 +110,7 @@ def test_a_folder_that_is_a_link_is_not_followed(home, tmp_path):
 
 
 def test_a_large_site_is_written_only_when_that_is_said(home, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(command, "LARGE", 1000)
+    monkeypatch.setattr(command, "CONFIRM_BYTES", 1000)
     given = ["site", "shown", "--out", str(tmp_path / "out"), "--home", str(home), "--replays", "1"]
     assert run_command(given) == 2
     said = capsys.readouterr().err

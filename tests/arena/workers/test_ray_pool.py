@@ -27,7 +27,7 @@ from arena.workers.messages import ClusterAlive, ClusterOrder, Remark, WorkerUp
 from arena.workers.ray import pool as ray_pool
 from arena.workers.ray.pool import RayPool
 from scripts import cluster_demo
-from scripts.cluster_demo import Nodes
+from scripts.cluster_demo import LocalCluster
 from tests.support.tournaments import PATIENCE, wait_until
 
 TWO_BOTS = 'bots = [{ bot = "random" }, { bot = "cautious" }]\n[output]\nreport = false\n'
@@ -128,9 +128,9 @@ def test_the_demo_ends_its_nodes_however_often_it_is_interrupted(monkeypatch, tm
         os.kill(os.getpid(), signal.SIGINT)
         end(nodes, number)
 
-    end = Nodes.end
-    monkeypatch.setattr(Nodes, "end", interrupted)
-    nodes = Nodes(str(tmp_path))
+    end = LocalCluster.end
+    monkeypatch.setattr(LocalCluster, "end", interrupted)
+    nodes = LocalCluster(str(tmp_path))
     nodes.running = [subprocess.Popen(["sleep", "1000"], start_new_session=True) for _ in range(2)]
     nodes.close()
     assert [node.poll() for node in nodes.running] == [-signal.SIGTERM] * 2

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from arena.core.errors import ConfigError
-from arena.results.pages.figures.look import BoardResults, Figure, render, shortened
 from arena.results.pages.figures.matches import clocks, endings, forfeits, lengths
 from arena.results.pages.figures.ratings import convergence, crosstable, misfits, ratings
 from arena.results.pages.figures.returns import seats, variance
+from arena.results.pages.figures.style import BoardResults, Figure, render, shortened
 from engine.errors import did_you_mean
 
 __all__ = ["FIGURES", "BoardResults", "Figure", "check_figure", "figure", "figures", "render", "shortened"]

@@ -9,11 +9,11 @@ import pandas as pd
 
 from arena.core.limits import Limits
 from arena.results.leaderboards import DECIMALS
-from arena.results.pages.figures.look import (
-    BESIDE,
+from arena.results.pages.figures.style import (
+    AXIS_WIDTH,
     BLUE,
+    FIGURE_WIDTH,
     GREEN,
-    WIDTH,
     BoardResults,
     Figure,
     altair_module,
@@ -41,7 +41,7 @@ def lengths(board: BoardResults) -> Figure | None:
             x=alt.X("plies:Q", bin=alt.Bin(maxbins=24), title="plies, random ones included", axis=alt.Axis(grid=False)),
             y=alt.Y("sum(matches):Q", title="matches", axis=alt.Axis(tickMinStep=1, tickCount=4)),
         )
-        .properties(width=WIDTH - BESIDE, height=130)
+        .properties(width=FIGURE_WIDTH - AXIS_WIDTH, height=130)
     )
     low, middle, high = np.quantile(board.plies, [0.1, 0.5, 0.9], method="inverted_cdf")
     sentence = (

@@ -10,14 +10,14 @@ import pandas as pd
 
 from arena.results.crosstable import Crosstable
 from arena.results.leaderboards import ratings_with_intervals
-from arena.results.pages.figures.look import (
-    BESIDE,
+from arena.results.pages.figures.style import (
+    AXIS_WIDTH,
     BLUE,
-    CUT,
+    FIGURE_WIDTH,
     ORANGE,
-    ROW,
+    ROW_HEIGHT,
     SHAPES,
-    WIDTH,
+    SHORTENED_LABEL,
     BoardResults,
     Figure,
     altair_module,
@@ -30,11 +30,11 @@ from arena.results.pages.figures.look import (
 from arena.results.pages.templates import counted
 from engine.svg import FAINT, INK
 
-STEPS = 5
+CONVERGENCE_STEPS = 5
 """Points of convergence, each of twice as many blocks as the one before."""
-MOST_LINES = 8
+MAX_LINES = 8
 """Bots whose convergence is drawn, the best ones."""
-MOST_WORDS = 16
+MAX_LABELLED_BOTS = 16
 """Bots of a heat map whose cells have numbers in them."""
 
 
@@ -83,7 +83,7 @@ def _ratings_in_words(table: pd.DataFrame) -> str:
 def convergence(board: BoardResults) -> Figure | None:
     """Draw how ratings and their intervals settle with more blocks."""
     rounds = np.unique(board.played.round)
-    counts = sorted({len(rounds) >> step for step in range(STEPS)} - {0, 1})
+    counts = sorted({len(rounds) >> step for step in range(CONVERGENCE_STEPS)} - {0, 1})
     if len(counts) < 2:
         return None
     parts = []
@@ -92,7 +92,7 @@ def convergence(board: BoardResults) -> Figure | None:
         parts.append(ratings_with_intervals(first).assign(blocks=len(np.unique(first.block))))
     parts.append(board.leaderboard.assign(blocks=len(np.unique(board.played.block))))
     table = pd.concat(parts)[["bot", "blocks", "rating", "rating_ci_low", "rating_ci_high"]].reset_index(drop=True)
-    order = board.leaderboard["bot"].tolist()[:MOST_LINES]
+    order = board.leaderboard["bot"].tolist()[:MAX_LINES]
     shown = table[table["bot"].isin(order)]
     alt = altair_module()
     axis = alt.X(
@@ -106,7 +106,7 @@ def convergence(board: BoardResults) -> Figure | None:
         columns=2,
         columnPadding=28,
         title=None,
-        labelExpr=CUT,
+        labelExpr=SHORTENED_LABEL,
         labelLimit=180,
         symbolLimit=0,
         symbolOpacity=1,
@@ -121,7 +121,7 @@ def convergence(board: BoardResults) -> Figure | None:
     points = base.mark_point(filled=True, size=45, opacity=1).encode(
         y="rating:Q", shape=alt.Shape("bot:N", sort=order, legend=legend, scale=shapes)
     )
-    chart = (band + line + points).properties(width=WIDTH - BESIDE, height=200)
+    chart = (band + line + points).properties(width=FIGURE_WIDTH - AXIS_WIDTH, height=200)
     return Figure("Convergence", _convergence_in_words(table, len(order)), table, spec_of(chart))
 
 
@@ -148,9 +148,9 @@ def crosstable(board: BoardResults) -> Figure | None:
     leads = cells["difference"]
     cells = cells.assign(lead=np.where(leads < 0, "behind", "ahead"), size=leads.abs().round(2))
     alt, bots = altair_module(), found.bots
-    has_words, room = len(bots) <= MOST_WORDS, label_width(bots)
-    cell = max(44, min(72, (WIDTH - room) // len(bots))) if has_words else 14
-    words = {"labelExpr": CUT, "labelLimit": room, "labelFontSize": 12 if has_words else 10}
+    has_words, room = len(bots) <= MAX_LABELLED_BOTS, label_width(bots)
+    cell = max(44, min(72, (FIGURE_WIDTH - room) // len(bots))) if has_words else 14
+    words = {"labelExpr": SHORTENED_LABEL, "labelLimit": room, "labelFontSize": 12 if has_words else 10}
     across = alt.Axis(
         labelAngle=-35 if has_words else -90, minExtent=round(0.65 * room) if has_words else room, **words
     )
@@ -165,7 +165,7 @@ def crosstable(board: BoardResults) -> Figure | None:
     )
     if has_words:
         chart += base.mark_text(fontSize=11, color=INK).encode(text=alt.Text("difference:Q", format="+.2f"))
-    chart = chart.properties(width=cell * len(bots), height=(ROW if has_words else cell) * len(bots))
+    chart = chart.properties(width=cell * len(bots), height=(ROW_HEIGHT if has_words else cell) * len(bots))
     return Figure("Head to head", _crosstable_in_words(pairs), pairs, spec_of(chart))
 
 

@@ -11,8 +11,8 @@ import pandas as pd
 
 from arena.results.leaderboards import DECIMALS
 from arena.results.matches import returns
-from arena.results.pages.figures.look import (
-    ROW,
+from arena.results.pages.figures.style import (
+    ROW_HEIGHT,
     SHAPES,
     SKY,
     BoardResults,
@@ -51,7 +51,7 @@ def seats(board: BoardResults) -> Figure | None:
     points = base.mark_point(filled=True, size=45, opacity=1).encode(
         x="return:Q", shape=alt.Shape("seat:N", scale=shapes, title=None, legend=legend)
     )
-    size = {**size_of(labels), "height": max(ROW, 7 * board.players + 6) * len(labels)}
+    size = {**size_of(labels), "height": max(ROW_HEIGHT, 7 * board.players + 6) * len(labels)}
     return Figure("Returns by seat", _seats_in_words(table), table, spec_of((bars + points).properties(**size)))
 
 

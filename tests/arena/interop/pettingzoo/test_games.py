@@ -45,7 +45,7 @@ def authors(tmp_path_factory):
     (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: zoo-of-mine\nVersion: 2.5\n")
     entries = "\n".join(f"{name} = zoo_of_mine:{thing}" for name, thing in ENTRIES.items())
     (installed / "entry_points.txt").write_text(f"[arena.pettingzoo]\n{entries}\n")
-    caches = (registry.all_offers, library.source, games._game_type, games._tried)
+    caches = (registry.all_offers, library.source, games._game_type, games._trial)
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(folder)
         for cached in caches:

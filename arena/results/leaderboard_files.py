@@ -35,12 +35,12 @@ def about_board(board: Board, schedule: Schedule) -> dict[str, Any]:
     }
 
 
-def titled(board: str, dice: str) -> str:
+def board_title(board: str, dice: str) -> str:
     """Return the title of a board, with its dice where any are secret."""
     return f"{board} (dice: {dice})" if dice not in ("", Kind.PUBLIC.words) else board
 
 
-def render(
+def render_board(
     board: Board, frame: pd.DataFrame, kind: str, about: Mapping[str, Any] | None = None, what: str = "leaderboard"
 ) -> bytes:
     """Return the table of a board in one of the formats of `arena.plan.config.FORMATS`; `about` is for JSON."""
@@ -48,7 +48,7 @@ def render(
         about = about or {"game": board.game, "players": board.players}
         data = {**about, "ratings": frame.attrs.get("ratings"), what: records(frame)}
         return f"{json.dumps(data, indent=1, ensure_ascii=False)}\n".encode()
-    title = titled(board.title, (about or {}).get("dice", ""))
+    title = board_title(board.title, (about or {}).get("dice", ""))
     return render_frame(frame, kind, title if what == "leaderboard" else f"{title}: {what}")
 
 
@@ -73,11 +73,11 @@ def render_boards(
         about = about_board(board, schedule)
         for kind in formats:
             name = board.slug if what == "leaderboard" else f"{board.slug}_{what}"
-            files.append((folder / f"{name}.{kind}", render(board, frame, kind, about, what)))
+            files.append((folder / f"{name}.{kind}", render_board(board, frame, kind, about, what)))
     return files
 
 
-def write_reports(
+def write_leaderboards(
     folder: Path,
     tournament: Tournament,
     boards: dict[int, pd.DataFrame],

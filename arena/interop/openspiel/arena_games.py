@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pyspiel
 
-from arena.interop.openspiel.library import OURS
+from arena.interop.openspiel.library import ARENA_PREFIX
 from engine import registry
 from engine.errors import EngineError, ParameterError, UnsupportedError
 from engine.game import CHANCE, Game, State
@@ -20,10 +20,10 @@ from engine.loading import load_game
 from engine.serialization import read_record
 from engine.specs import Value
 
-MOST_GAMES = 64
+MAX_SHARED_GAMES = 64
 """Games that are kept to be shared by their states, those read from texts included."""
 
-shared_game = lru_cache(MOST_GAMES)(load_game)
+shared_game = lru_cache(MAX_SHARED_GAMES)(load_game)
 
 _registered: set[str] = set()
 
@@ -48,7 +48,7 @@ def suitable() -> list[str]:
 
 def registered() -> list[str]:
     """Return the names in OpenSpiel of all that is registered, sorted."""
-    return sorted(OURS + name for name in _registered)
+    return sorted(ARENA_PREFIX + name for name in _registered)
 
 
 def _kind(name: str) -> tuple[pyspiel.GameType, type[ArenaGame]]:
@@ -92,7 +92,7 @@ class ArenaGame(pyspiel.Game):  # type: ignore[misc]  # pyspiel has no types
         bounds = game.bounds
         super().__init__(
             pyspiel.GameType(
-                short_name=OURS + self.name,
+                short_name=ARENA_PREFIX + self.name,
                 long_name=kind.title,
                 dynamics=pyspiel.GameType.Dynamics.SEQUENTIAL,
                 chance_mode=pyspiel.GameType.ChanceMode.EXPLICIT_STOCHASTIC
@@ -163,7 +163,7 @@ def observed(game: Game) -> bool:
     return True
 
 
-class Match:
+class MatchState:
     """What a state of OpenSpiel holds: the arena's state. A deep copy is a clone; pickled it is its history."""
 
     __slots__ = ("state",)
@@ -171,17 +171,17 @@ class Match:
     def __init__(self, state: State) -> None:
         self.state = state
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Match:
-        return Match(self.state.clone())
+    def __deepcopy__(self, memo: dict[int, Any]) -> MatchState:
+        return MatchState(self.state.clone())
 
-    def __reduce__(self) -> tuple[Callable[[str], Match], tuple[str]]:
+    def __reduce__(self) -> tuple[Callable[[str], MatchState], tuple[str]]:
         return _restored, (self.state.serialize(),)
 
 
-def _restored(text: str) -> Match:
+def _restored(text: str) -> MatchState:
     """Return the match of a serialized state; raises an `EngineError` for a game or rules that are not those here."""
     record = read_record(text)
-    return Match(shared_game(record.game, record.players).deserialize_state(text))
+    return MatchState(shared_game(record.game, record.players).deserialize_state(text))
 
 
 class ArenaState(pyspiel.State):  # type: ignore[misc]  # likewise
@@ -189,7 +189,7 @@ class ArenaState(pyspiel.State):  # type: ignore[misc]  # likewise
 
     def __init__(self, game: ArenaGame) -> None:
         super().__init__(game)
-        self.match = Match(game.game.new_initial_state())
+        self.match = MatchState(game.game.new_initial_state())
 
     def __deepcopy__(self, memo: dict[int, Any]) -> ArenaState:
         return self.clone()

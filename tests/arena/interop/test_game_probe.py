@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from arena.core.machine import WORKER
-from arena.interop.first_look import FirstLook
+from arena.interop.game_probe import GameProbe
 from engine.errors import EngineError, ParameterError, UnsupportedError
 
 PROVIDER = """
@@ -44,7 +44,7 @@ def provide(name, options):
 
 
 @pytest.fixture(scope="module")
-def look(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FirstLook]:
+def look(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GameProbe]:
     """Yield first looks at games of a library that is installed meanwhile."""
     folder = tmp_path_factory.mktemp("doom")
     (folder / "doomed.py").write_text(PROVIDER)
@@ -52,7 +52,7 @@ def look(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FirstLook]:
     installed.mkdir()
     (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: doomed\nVersion: 1.0\n")
     (installed / "entry_points.txt").write_text("[arena.game_providers]\ndoomed = doomed:provide\n")
-    found = FirstLook("Doom", "doomed", seconds=1)
+    found = GameProbe("Doom", "doomed", seconds=1)
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(folder)
         yield found
@@ -100,7 +100,7 @@ def test_workers_try_nothing(look, monkeypatch):
 def test_the_process_ends_with_the_one_that_started_it():
     code = (
         "import os, signal\n"
-        "from arena.interop.first_look import FirstLook\n"
+        "from arena.interop.game_probe import FirstLook\n"
         "look = FirstLook('Nothing', 'json')\n"
         "look.prepare()\n"
         "print(look._process.pid, flush=True)\n"

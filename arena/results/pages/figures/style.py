@@ -19,21 +19,23 @@ from engine.svg import FAINT, INK, LINE, MARK, SEAT_COLOURS
 if TYPE_CHECKING:
     import altair
 
-WIDTH = 440
+FIGURE_WIDTH = 440
 """Pixels of a figure, labels included; those of many bots may be wider."""
-BESIDE = 60
+AXIS_WIDTH = 60
 """Pixels beside a plot for the labels of numbers."""
-ROW = 22
+ROW_HEIGHT = 22
 """Pixels of a bot's row."""
-LETTER = 7.3
+LETTER_WIDTH = 7.3
 """Pixels of a letter in labels: browsers have other fonts than the one that measures."""
-LONGEST = 22
+MAX_LABEL_CHARS = 22
 """Letters of a label; longer ones are cut in the middle."""
 BLUE, ORANGE, GREEN, SKY = SEAT_COLOURS[0], MARK, SEAT_COLOURS[2], SEAT_COLOURS[4]
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left")
 FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
 """The first one comes with the library that draws, so that figures are alike on all machines."""
-CUT = f"length(datum.label) > {LONGEST} ? slice(datum.label, 0, 12) + '…' + slice(datum.label, -9) : datum.label"
+SHORTENED_LABEL = (
+    f"length(datum.label) > {MAX_LABEL_CHARS} ? slice(datum.label, 0, 12) + '…' + slice(datum.label, -9) : datum.label"
+)
 """`shortened` as a Vega expression."""
 
 
@@ -73,7 +75,7 @@ class Figure:
     @property
     def is_wide(self) -> bool:
         """Whether it needs more than one column of a page."""
-        return self.spec["width"] > WIDTH - BESIDE
+        return self.spec["width"] > FIGURE_WIDTH - AXIS_WIDTH
 
 
 def render(spec: dict[str, Any], kind: str) -> bytes:
@@ -88,7 +90,7 @@ def render(spec: dict[str, Any], kind: str) -> bytes:
 
 def shortened(label: str) -> str:
     """Return a label as figures show it."""
-    return label if len(label) <= LONGEST else f"{label[:12]}…{label[-9:]}"
+    return label if len(label) <= MAX_LABEL_CHARS else f"{label[:12]}…{label[-9:]}"
 
 
 _drawing = Lock()
@@ -119,19 +121,19 @@ def spec_of(chart: altair.TopLevelMixin) -> dict[str, Any]:
 
 def label_width(labels: Any) -> int:
     """Return the pixels that the longest of some labels takes, and a margin."""
-    return round(LETTER * max((min(len(label), LONGEST) for label in labels), default=0)) + 10
+    return round(LETTER_WIDTH * max((min(len(label), MAX_LABEL_CHARS) for label in labels), default=0)) + 10
 
 
 def row_axis(field: str, labels: Any, **options: Any) -> Any:
     """Return the encoding of rows, with room for their labels."""
     alt, room = altair_module(), label_width(labels)
-    axis = alt.Axis(minExtent=room, maxExtent=room, labelExpr=CUT, labelLimit=room, labelPadding=6)
+    axis = alt.Axis(minExtent=room, maxExtent=room, labelExpr=SHORTENED_LABEL, labelLimit=room, labelPadding=6)
     return alt.Y(field, type="nominal", sort=None, title=None, axis=axis, **options)
 
 
 def size_of(labels: Any, beside: int = 8) -> dict[str, int]:
     """Return the size of a plot of rows with these labels and as many pixels beside it."""
-    return {"width": WIDTH - label_width(labels) - beside, "height": ROW * len(labels)}
+    return {"width": FIGURE_WIDTH - label_width(labels) - beside, "height": ROW_HEIGHT * len(labels)}
 
 
 def largest(frame: pd.DataFrame, values: pd.Series) -> Mapping[Any, Any]:

@@ -18,14 +18,26 @@ from arena.core.findings import MISSING, OK, WARNING, Finding, size
 from arena.core.paths import ROOT, home_path
 from arena.core.versions import code_hash, differences, versions
 
-SHARED = Path("/dev/shm")
-SHARED_ROOM = 256 * 2**20
+SHARED_MEMORY = Path("/dev/shm")
+MIN_SHARED_BYTES = 256 * 2**20
 """Bytes of shared memory below which Ray uses files instead, which is slow."""
-SOCKETS = Path("/tmp")
+SOCKET_FOLDER = Path("/tmp")
 """Folder of the sockets of our own Ray, whatever TMPDIR is: their paths may have 107 bytes."""
-OVER_A_NETWORK = ("nfs", "cifs", "smb", "ceph", "gluster", "lustre", "afs", "9p", "fuse.sshfs", "fuse.s3", "beegfs")
+NETWORK_FILE_SYSTEMS = (
+    "nfs",
+    "cifs",
+    "smb",
+    "ceph",
+    "gluster",
+    "lustre",
+    "afs",
+    "9p",
+    "fuse.sshfs",
+    "fuse.s3",
+    "beegfs",
+)
 """Beginnings of names of file systems on which SQLite's write-ahead log is not safe."""
-MAX_CLOCK_SKEW = 2.0
+MAX_CLOCK_SKEW_SECONDS = 2.0
 """Seconds by which the clock of a node may differ."""
 
 
@@ -37,14 +49,14 @@ def ray() -> Finding:
         return Finding(MISSING, "Ray", "not installed; see packages")
     if find_spec("ray") is None:
         return Finding(MISSING, "Ray", f"{text}; cannot be imported")
-    if not os.access(SOCKETS, os.W_OK | os.X_OK):
-        text = f"{text}; {SOCKETS} is not writable, but its sockets lie there: play with --backend local"
+    if not os.access(SOCKET_FOLDER, os.W_OK | os.X_OK):
+        text = f"{text}; {SOCKET_FOLDER} is not writable, but its sockets lie there: play with --backend local"
         return Finding(WARNING, "Ray", text)
-    room = shutil.disk_usage(SHARED).free if SHARED.is_dir() else 0
-    if room < SHARED_ROOM:
-        text = f"{text}; {SHARED} has {size(room)} free, which makes it slow; in a container: --shm-size=1g"
+    room = shutil.disk_usage(SHARED_MEMORY).free if SHARED_MEMORY.is_dir() else 0
+    if room < MIN_SHARED_BYTES:
+        text = f"{text}; {SHARED_MEMORY} has {size(room)} free, which makes it slow; in a container: --shm-size=1g"
         return Finding(WARNING, "Ray", text)
-    return Finding(OK, "Ray", f"{text}; {SHARED} has {size(room)} free, sockets lie in {SOCKETS}")
+    return Finding(OK, "Ray", f"{text}; {SHARED_MEMORY} has {size(room)} free, sockets lie in {SOCKET_FOLDER}")
 
 
 def disks(home: str | Path | None = None, mounts: str | None = None) -> Iterator[Finding]:
@@ -56,7 +68,7 @@ def disks(home: str | Path | None = None, mounts: str | None = None) -> Iterator
     found = {what: (folder, *_mount_of(folder, mounts)) for what, folder in folders.items()}
     text = ", ".join(f"{what} on {kind} ({place})" for what, (_, place, kind) in found.items())
     kind = found["home"][2]
-    if kind.startswith(OVER_A_NETWORK):
+    if kind.startswith(NETWORK_FILE_SYSTEMS):
         yield Finding(
             WARNING,
             "disks",
@@ -84,7 +96,7 @@ def clock(now: float | None = None, root: Path = ROOT) -> Finding:
     now = time.time() if now is None else now
     moment = datetime.fromtimestamp(now, UTC).isoformat(sep=" ", timespec="seconds").removesuffix("+00:00")
     newest = max((path.stat().st_mtime for path in root.glob("arena/*.py")), default=0.0)
-    if now + MAX_CLOCK_SKEW < newest:
+    if now + MAX_CLOCK_SKEW_SECONDS < newest:
         written = datetime.fromtimestamp(newest, UTC).isoformat(sep=" ", timespec="seconds").removesuffix("+00:00")
         text = f"{moment} UTC is before the arena's newest file was written ({written}); set the clock"
         return Finding(WARNING, "clock", text)
@@ -123,6 +135,6 @@ def node(row: dict[str, Any], ours: str) -> Finding:
         return Finding(WARNING, what, f"{text}, other code than here: it will be refused; install this version there")
     if decisive := differences(row["versions"], versions())[0]:
         return Finding(WARNING, what, f"{text}, same code, but {', '.join(decisive)}: it will be refused")
-    if abs(row["ahead"]) > MAX_CLOCK_SKEW:
+    if abs(row["ahead"]) > MAX_CLOCK_SKEW_SECONDS:
         return Finding(WARNING, what, f"{text}, same code; its clock is {row['ahead']:+.1f} s from this one's")
     return Finding(OK, what, f"{text}, same code")

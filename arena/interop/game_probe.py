@@ -1,6 +1,6 @@
 """First looks at games of other libraries in a process of their own, which may crash and has bounds.
 
-    python -m arena.interop.first_look LIBRARY SECONDS MODULE...
+    python -m arena.interop.game_probe LIBRARY SECONDS MODULE...
 
 imports modules, reads lines of JSON, [spec, players], and answers each with one, {"error": ..., "text": ...}: the
 error, by its type, that the game is refused with, "" without one. Each game is tried in a fork of its own.
@@ -27,28 +27,28 @@ from engine.errors import EngineError, in_short
 from engine.loading import load_game
 from engine.registry import game_type, provider_names
 
-MOST_BYTES = 2 << 30
+MAX_MEMORY_BYTES = 2 << 30
 """Memory that a game may take to start."""
-MOST_SECONDS = 20
+MAX_CPU_SECONDS = 20
 """Seconds of processor time that it may take."""
-PATIENCE = 120.0
+TIMEOUT_SECONDS = 120.0
 """Seconds after which it is given up, if it waits or the machine is busy."""
-MOST_LETTERS = 2000
+MAX_ERROR_CHARS = 2000
 """Of an error's text: less than what a pipe takes at once."""
 ACCEPTED = {"error": "", "text": ""}
-HERE = "first look"
+PROBE_WORKER = "game probe"
 """Value of `WORKER` in the process that games are tried in."""
 
 
-def is_here() -> bool:
+def in_probe() -> bool:
     """Return whether this process is one that games are tried in, which may take its time."""
-    return os.environ.get(WORKER) == HERE
+    return os.environ.get(WORKER) == PROBE_WORKER
 
 
-class FirstLook:
-    """The process that games of one library are tried in; it finds modules where this one does."""
+class GameProbe:
+    """A process in which games of one library are tried in; it finds modules where this one does."""
 
-    def __init__(self, library: str, *modules: str, seconds: int = MOST_SECONDS) -> None:
+    def __init__(self, library: str, *modules: str, seconds: int = MAX_CPU_SECONDS) -> None:
         self._command = (library, str(seconds), *modules)
         self._lock = threading.Lock()
         self._process: subprocess.Popen[str] | None = None
@@ -66,7 +66,7 @@ class FirstLook:
         Nothing is tried in workers, which may crash: their driver has tried it.
         """
         if WORKER not in os.environ:
-            found = verdict(self, spec, players)
+            found = cached_answer(self, spec, players)
             if found["error"]:
                 raise getattr(errors, found["error"])(found["text"])
 
@@ -90,12 +90,12 @@ class FirstLook:
             self.close()
             self._made_for = here
             self._process = subprocess.Popen(
-                [sys.executable, "-P", "-m", "arena.interop.first_look", *self._command],
+                [sys.executable, "-P", "-m", "arena.interop.game_probe", *self._command],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 text=True,
-                env={**os.environ, WORKER: HERE, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+                env={**os.environ, WORKER: PROBE_WORKER, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
                 start_new_session=True,
             )
             atexit.register(self.close)
@@ -110,7 +110,7 @@ class FirstLook:
 
 
 @lru_cache(maxsize=1000)
-def verdict(look: FirstLook, spec: str, players: int | None) -> dict[str, str]:
+def cached_answer(look: GameProbe, spec: str, players: int | None) -> dict[str, str]:
     """Return what was found when a game was tried first."""
     return look.ask(spec, players)
 
@@ -127,24 +127,24 @@ def main(library: str, seconds: int, *modules: str) -> None:
                 importlib.import_module(module)
         provider_names()  # reads what is installed
         for line in questions:
-            answers.write(json.dumps(_tried(library, seconds, *json.loads(line))) + "\n")
+            answers.write(json.dumps(_try_in_fork(library, seconds, *json.loads(line))) + "\n")
             answers.flush()
 
 
-def _tried(library: str, seconds: int, spec: str, players: int | None) -> dict[str, str]:
+def _try_in_fork(library: str, seconds: int, spec: str, players: int | None) -> dict[str, str]:
     """Try a game in a fork, and return the error that it is refused with."""
     found, told = os.pipe()
     process = os.fork()
     if process == 0:
         try:
-            os.write(told, json.dumps(_looked(seconds, spec, players)).encode())
+            os.write(told, json.dumps(_try(seconds, spec, players)).encode())
         finally:
             os._exit(0)
     os.close(told)
     with os.fdopen(found, "rb") as pipe:
         poll, ended = select.poll(), os.pidfd_open(process)
         poll.register(ended, select.POLLIN)
-        late = not poll.poll(PATIENCE * 1000)
+        late = not poll.poll(TIMEOUT_SECONDS * 1000)
         if late:
             os.kill(process, signal.SIGKILL)
         code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
@@ -163,14 +163,14 @@ def _tried(library: str, seconds: int, spec: str, players: int | None) -> dict[s
 
 
 def _refused(text: str, error: str = "UnsupportedError") -> dict[str, str]:
-    return {"error": error, "text": text[:MOST_LETTERS]}
+    return {"error": error, "text": text[:MAX_ERROR_CHARS]}
 
 
-def _looked(seconds: int, spec: str, players: int | None) -> dict[str, str]:
+def _try(seconds: int, spec: str, players: int | None) -> dict[str, str]:
     """Load a game, within bounds, and return the error that it is refused with."""
     with open("/proc/self/statm") as sizes:
         here = int(sizes.read().split()[0]) * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_AS, (here + MOST_BYTES, here + MOST_BYTES))
+    resource.setrlimit(resource.RLIMIT_AS, (here + MAX_MEMORY_BYTES, here + MAX_MEMORY_BYTES))
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
     try:
         if players is None:

@@ -12,7 +12,7 @@ import pyspiel
 import pytest
 
 import engine
-from arena.interop.openspiel import ours, register
+from arena.interop.openspiel import arena_games, register
 from engine import registry
 from engine.specs import Value
 from tests.arena.interop.openspiel.playing import (
@@ -40,7 +40,7 @@ def ours_are_registered():
 @pytest.fixture
 def plug_in(monkeypatch):
     """Return what makes nim, under a name and with bounds, known for one test; OpenSpiel never forgets a game."""
-    monkeypatch.setattr(ours, "_registered", {*ours._registered})
+    monkeypatch.setattr(arena_games, "_registered", {*arena_games._registered})
     monkeypatch.setattr(registry, "_registered", {})
 
     def known(name, bounds):
