@@ -1,4 +1,4 @@
-"""First looks at games of other libraries in a process of their own, which may crash and has bounds.
+"""Probe of games of other libraries: each is tried in a process of its own, with limits, which may crash.
 
     python -m arena.interop.game_probe LIBRARY SECONDS MODULE...
 

@@ -45,7 +45,7 @@ def provide(name, options):
 
 @pytest.fixture(scope="module")
 def look(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GameProbe]:
-    """Yield first looks at games of a library that is installed meanwhile."""
+    """Yield probes of games of a library that is installed meanwhile."""
     folder = tmp_path_factory.mktemp("doom")
     (folder / "doomed.py").write_text(PROVIDER)
     installed = folder / "doomed-1.0.dist-info"
