@@ -7,7 +7,7 @@ import pytest
 import engine
 from arena import api
 from arena.match.player import Contestant
-from arena.workers.messages import Grow, Search
+from arena.workers.messages import ContinueSearch, StartSearch
 from arena.workers.search import Searcher
 from bots import make_bot
 from bots.random_bot import Random
@@ -75,8 +75,8 @@ def test_a_win_is_taken_a_loss_is_stopped_and_a_draw_is_proven():
 
 def test_an_analysis_searches_a_game_without_kernels():
     look = searcher(TIC_TAC_TOE, 2, solve=True)
-    assert look.begin(Search(None, [0, 3, 1, 4])).refusal == ""
-    found = look.grow(Grow(500, 60.0))
+    assert look.begin(StartSearch(None, [0, 3, 1, 4])).refusal == ""
+    found = look.grow(ContinueSearch(500, 60.0))
     assert (found.candidates[0].action, found.candidates[0].proven) == (2, True)
     assert found.values == [1.0, -1.0]
 
