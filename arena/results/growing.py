@@ -28,6 +28,10 @@ class GrowingArray:
         self._values[self._used : used] = values
         self._used = used
 
+    def replace(self, values: np.ndarray) -> None:
+        """Begin anew with other values."""
+        self._values, self._used = values, len(values)
+
     @property
     def view(self) -> np.ndarray:
         """What has been added so far."""
