@@ -37,16 +37,15 @@ MATCHES_PER_BLOCK = 2
 
 @dataclass(frozen=True)
 class LoggedComparison:
-    """What a log says of two bots. Scores are A's, from 0 to 1, 1/2 for equal strength."""
+    """Comparison of two bots by a log. Scores are A's, from 0 to 1, 1/2 for equal strength."""
 
     name: str
     """Of the tournament."""
-    a: str
-    b: str
-    board: Board
-    fillers: tuple[str, ...]
-    """Labels of the bots in the other seats of a comparison."""
-    is_foreign: bool
+    schedule: Schedule
+    index: int
+    """Number of the board."""
+    entries: tuple[int, int]
+    """A and B in the schedule."""
     test: Sprt
     values: np.ndarray
     """Scores of blocks."""
@@ -66,14 +65,45 @@ class LoggedComparison:
     """Whether every block has two matches."""
     forfeits: tuple[int, int] | None
     """None where they are not known."""
-    own_dice: bool
-    """Whether the matches of a block have dice of their own."""
-    shared: tuple[str, ...]
-    """What the matches of a block have in common."""
     saving: Saving
-    """By what they have in common; NaN where blocks are not of two matches in one seat."""
+    """By what the matches of a block have in common; NaN where blocks are not of two matches in one seat."""
     remarks: tuple[str, ...]
     """What the figures do not allow for."""
+
+    @property
+    def a(self) -> str:
+        """Label of A."""
+        return self.schedule.entries[self.entries[0]].label
+
+    @property
+    def b(self) -> str:
+        """Label of B."""
+        return self.schedule.entries[self.entries[1]].label
+
+    @property
+    def board(self) -> Board:
+        """The game, its number of players and its opening."""
+        return self.schedule.boards[self.index]
+
+    @property
+    def fillers(self) -> tuple[str, ...]:
+        """Labels of the bots in the other seats of a comparison."""
+        return tuple(self.schedule.entries[entry].label for entry in self.schedule.fillers(self.index))
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether the matches were played elsewhere."""
+        return self.schedule.is_foreign
+
+    @property
+    def own_dice(self) -> bool:
+        """Whether the matches of a block have dice of their own."""
+        return not self.is_foreign and has_own_dice(self.schedule, self.index)
+
+    @property
+    def shared(self) -> list[str]:
+        """What the matches of a block have in common: dice, opening, seeds."""
+        return [] if self.is_foreign else shared_in_blocks(self.schedule, self.index)
 
     @property
     def estimate(self) -> Estimate:
@@ -139,16 +169,16 @@ class LoggedComparison:
 
 
 class _PairedMatches(NamedTuple):
-    """Matches of a board that compare two bots: arrays (matches,), in the order of the log."""
+    """Matches of a board that compare two bots: arrays (matches,), sorted by block."""
 
     rows: np.ndarray
-    """Their places among the matches that were read; those of a block by A's seat, in a duel first A's match."""
+    """Indices into the board's matches; within a block by A's seat, in a duel A's match first."""
     block: np.ndarray
     """Numbers of blocks, from 0 without a gap."""
     seats: np.ndarray
     """(matches, 2) seats of A and B; in a duel both the one that is compared."""
     units_a: np.ndarray
-    """As of `arena.runner.tally.SeatResult`; where a match has one of the two, 0 for the other."""
+    """A's result as `arena.tournament.tally.SeatResult` counts it; 0 in matches without A."""
     units_b: np.ndarray
     matches: np.ndarray
     """(blocks,) matches that a block's difference is a mean of."""
@@ -163,9 +193,9 @@ def compare_in(
     test: Sprt | None = None,
     home: str | Path | None = None,
 ) -> LoggedComparison:
-    """Compare two bots by the matches of a log in which both played, on the one board that is asked for.
+    """Compare two bots by the matches of a log in which both played, on one board.
 
-    Raises an `ArenaError` when they never met, or on several boards.
+    Raises an `ArenaError` when they never met, or met on several boards and none was chosen.
     """
     with Tournament.open(target, home) as tournament:
         schedule = tournament.schedule
@@ -243,7 +273,9 @@ def _compared(
     board, blocks = schedule.boards[index], len(met.matches)
     is_paired = bool((np.bincount(met.block) == MATCHES_PER_BLOCK).all())
     if test.model == "normalized" and not is_paired:
-        raise ConfigError("model = 'normalized': is told for blocks of two matches only; logistic takes any")
+        raise ConfigError(
+            "model = 'normalized': works for blocks of two matches only; logistic takes blocks of any size"
+        )
     most = 2 * (board.players - 1) * met.matches
     above = np.bincount(met.block, met.units_a - met.units_b)
     scores = (above + most) / (2 * most)
@@ -265,14 +297,11 @@ def _compared(
             after = None if decision is None else block + 1
     known = is_usual | (counts > 0)
     values, counts = values[known], counts[known]
-    foreign = schedule.is_foreign
     return LoggedComparison(
         name=tournament.plan.name,
-        a=schedule.entries[entries[0]].label,
-        b=schedule.entries[entries[1]].label,
-        board=board,
-        fillers=tuple(schedule.entries[entry].label for entry in schedule.fillers(index)),
-        is_foreign=foreign,
+        schedule=schedule,
+        index=index,
+        entries=entries,
         test=test,
         values=values,
         counts=counts,
@@ -283,9 +312,7 @@ def _compared(
         repeats=repeats.count,
         matches=len(met.rows),
         is_paired=is_paired,
-        forfeits=None if foreign else _forfeits(found, met, entries),
-        own_dice=not foreign and has_own_dice(schedule, index),
-        shared=() if foreign else tuple(shared_in_blocks(schedule, index)),
+        forfeits=None if schedule.is_foreign else _forfeits(found, met, entries),
         saving=_saving(schedule, board, met, [block for each in order for block in each]),
         remarks=tuple(_remarks(tournament.plan, board, found, met)),
     )
@@ -294,7 +321,7 @@ def _compared(
 def _contents(
     store: Store, board: Board, found: BoardMatches, met: _PairedMatches
 ) -> Iterator[tuple[Hashable, Hashable, int]]:
-    """Yield, by block, what tells its line-ups and opening, its moves, and its number, as `Repeats.add` wants them."""
+    """Yield the arguments of `Repeats.add` for each block: its line-ups and opening, its moves, its number."""
     opening = setup_plies(load_game(board.game, board.players)) + board.opening
     first = np.flatnonzero(np.diff(met.block, prepend=-1))
     block_of = {int(row): block for block, row in enumerate(found.rows[met.rows[first]])}
@@ -308,7 +335,7 @@ def _contents(
 
 
 def _saving(schedule: Schedule, board: Board, met: _PairedMatches, counted: list[int]) -> Saving:
-    """Return what blocks save by what their two matches share, of those that counted, in that order."""
+    """Return the saving of counted blocks by what their two matches share."""
     if schedule.is_foreign or (board.players > MATCHES_PER_BLOCK and not schedule.scheduler.takes_turns):
         return dice_saving(np.zeros(0), np.zeros(0), np.zeros(0))
     scale = board.players - 1

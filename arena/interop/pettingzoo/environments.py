@@ -17,8 +17,28 @@ MAX_EMPTY_EPISODES = 1000
 """Matches in a row that end before anybody has a choice, after which `reset` gives up."""
 
 
+class EpisodeDice:
+    """Official dice of the episodes after a seed: one match of the arena for each, numbered from 0."""
+
+    def __init__(self, seed: int) -> None:
+        self.seed, self.episode = seed, -1
+        self._dice: Dice | None = None
+
+    def begin_episode(self) -> None:
+        """Take the dice of the next episode."""
+        self.episode += 1
+        keys = public_key(self.seed, DICE_PERSON), public_key(self.seed, BOTS_PERSON)
+        self._dice = Dice(Streams(*keys, f"episode {self.episode}".encode()))
+
+    def roll(self, state: State) -> None:
+        """Apply chance outcomes until a seat is to act, or the match is over."""
+        while state.is_chance_node():
+            assert self._dice is not None
+            state.apply_action(self._dice.roll(state))
+
+
 class ArenaAECEnv(AECEnv):  # type: ignore[misc]  # the library is not there for every type checker
-    """A game for a number of players; `game` is the engine's game, `game_state` the present state.
+    """A game of the arena as a PettingZoo environment; `game` is the engine's game, `game_state` its current state.
 
     An agent observes `observation`, the flat tensor of `State.observe` from its own seat with the bounds of the game's
     `observation_spec`, and `action_mask`, int8, which is all 0 unless it is to act. Actions have the numbers of the
@@ -60,7 +80,7 @@ class ArenaAECEnv(AECEnv):  # type: ignore[misc]  # the library is not there for
             for agent in self.possible_agents
         }
         self.action_spaces: dict[str, Any] = {agent: spaces.Discrete(actions) for agent in self.possible_agents}
-        self._seed, self._episode, self._actions = 0, -1, 0
+        self._dice, self._actions = EpisodeDice(0), 0
 
     def observation_space(self, agent: str) -> Any:
         return self.observation_spaces[agent]
@@ -71,9 +91,11 @@ class ArenaAECEnv(AECEnv):  # type: ignore[misc]  # the library is not there for
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Begin an episode; `options` are not used."""
         if seed is not None:
-            self._seed, self._episode = int(seed), -1
+            self._dice = EpisodeDice(int(seed))
         for _ in range(MAX_EMPTY_EPISODES):
-            self._set_up()
+            self._dice.begin_episode()
+            self.game_state = self.game.new_initial_state()
+            self._dice.roll(self.game_state)
             if not self.game_state.is_terminal():
                 break
         else:
@@ -88,15 +110,7 @@ class ArenaAECEnv(AECEnv):  # type: ignore[misc]  # the library is not there for
         self.truncations = dict.fromkeys(self.agents, False)
         self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
         self._skip_agent_selection = None
-        self._look()
-
-    def _set_up(self) -> None:
-        """Begin the next episode's match: with the seed and the number of the episode, its dice."""
-        self._episode += 1
-        keys = public_key(self._seed, DICE_PERSON), public_key(self._seed, BOTS_PERSON)
-        self._dice = Dice(Streams(*keys, f"episode {self._episode}".encode()))
-        self.game_state = self.game.new_initial_state()
-        self._roll()
+        self._select_agent()
 
     def step(self, action: int | None) -> None:
         """Play the action of the agent that is to act; raises `IllegalActionError`, and changes nothing, for others."""
@@ -108,16 +122,12 @@ class ArenaAECEnv(AECEnv):  # type: ignore[misc]  # the library is not there for
         self._actions += 1
         self._cumulative_rewards[agent] = 0.0
         self._clear_rewards()
-        self._roll()
-        self._look()
+        self._dice.roll(self.game_state)
+        self._select_agent()
         self._accumulate_rewards()
 
-    def _roll(self) -> None:
-        while self.game_state.is_chance_node():
-            self.game_state.apply_action(self._dice.roll(self.game_state))
-
-    def _look(self) -> None:
-        """See who is to act, or that the episode is over."""
+    def _select_agent(self) -> None:
+        """Set who is to act, or that the episode is over and with which rewards."""
         state = self.game_state
         if state.is_terminal():
             self.terminations = dict.fromkeys(self.agents, True)

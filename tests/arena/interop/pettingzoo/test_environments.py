@@ -204,7 +204,7 @@ def test_matches_that_end_before_anybody_has_a_choice_are_passed_over():
     for seed in range(100):
         env.reset(seed=seed)
         assert not any(env.terminations.values())
-        most = max(most, env._episode)
+        most = max(most, env._dice.episode)
     assert most > 0
 
 
