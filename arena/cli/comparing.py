@@ -190,10 +190,10 @@ def stronger_in_words(found: Comparison | LoggedComparison) -> str:
         )
     so_far = f"{one} is ahead by {value} Elo ({interval})" if round(elo.score) else f"they are even ({interval} Elo)"
     if ahead.more_blocks is None or ahead.more_blocks > MAX_BLOCKS_SHOWN:
-        more = "no number of matches within reach would tell, unless they differ by more"
+        more = "no practical number of matches would decide, unless they differ by more"
     else:
         needed = two_digits(round(found.matches_per_block * ahead.more_blocks))
-        more = f"if that is right, about {needed} more matches would tell"
+        more = f"if that is right, about {needed} more matches would decide"
     return f"Not known which is stronger: {so_far}; {more}."
 
 

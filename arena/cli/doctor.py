@@ -179,7 +179,7 @@ def print_findings(
     if as_json:
         show(json.dumps([asdict(finding) for finding in reported], indent=1))
     elif MISSING in found:
-        show("\nThe arena cannot run here until what is missing is there.")
+        show("\nThe arena cannot run here until what is missing is installed.")
     elif WARNING in found:
         show("\nThe arena can run here; see the warnings.")
     else:

@@ -40,10 +40,10 @@ def merged_in_words(done: MergeResult, home: Path | None = None) -> list[str]:
         place = home_folder(home) / one_line(done.name) / api.LOG
         lines.append(f"It is a comparison, with which `arena compare` goes on when its log is {place}.")
     elif done.done < done.planned:
-        there = f"{done.done:,} of the {done.planned:,} matches of the plan are there"
+        there = f"{done.done:,} of the {done.planned:,} matches of the plan are in the log"
         lines.append(f"{there}; `arena run CONFIG` plays the other {done.planned - done.done:,}.")
     else:
-        lines.append(f"All {done.planned:,} matches of the plan are there.")
+        lines.append(f"All {done.planned:,} matches of the plan are in the log.")
     return lines
 
 

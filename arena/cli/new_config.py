@@ -177,9 +177,9 @@ def named_config(options: TournamentOptions, home: Path | None) -> tuple[dict[st
 def print_init(file: Path, tournament: TournamentOptions, force: bool, home: Path | None) -> None:
     """Run `arena init`."""
     if file.exists() and not force:
-        raise ConfigError(f"{file}: is there already; --force replaces it, or name another file")
+        raise ConfigError(f"{file}: exists already; --force replaces it, or name another file")
     asked = asked_for(tournament, home) if sys.stdin.isatty() and sys.stdout.isatty() else tournament
-    check_complete(asked, "without a terminal nobody can be asked")
+    check_complete(asked, "without a terminal there is nobody to ask")
     text = config_text(config_data(asked, home, file.parent), file)
     write_file(file, [text.encode()])
     print_text(f"{file} is written.")

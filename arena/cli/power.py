@@ -47,7 +47,7 @@ def power_lines(found: Power) -> list[str]:
     if found.seconds is not None:
         played = matches_in_words(found.more * found.matches_per_block)
         missing += f", {played}, about {_time(found.seconds)} of one core"
-    rest = missing if found.more else "as many are there"
+    rest = missing if found.more else "these are in the log"
     takes = f"To find {what} with probability {100 * found.options.power:g} % takes {found.blocks:,} blocks: {rest}."
     return [*lines, takes, *own]
 

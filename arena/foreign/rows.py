@@ -289,7 +289,7 @@ class _Lines:
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise ValueError("a key is there twice")
+        raise ValueError("a key occurs twice")
     return found
 
 
@@ -403,6 +403,6 @@ def columns_of(given: Iterable[str]) -> dict[str, str]:
         if what not in COLUMNS:
             raise ConfigError(f"--columns: nothing is called '{printable(what)}'{did_you_mean(what, list(COLUMNS))}")
         if what in found:
-            raise ConfigError(f"--columns: {what} is there twice")
+            raise ConfigError(f"--columns: {what} is given twice")
         found[what] = column
     return found

@@ -101,7 +101,7 @@ class Staging:
                 raise RecordError(f"{self.where}: has more than {MAX_ROWS:,} rows; split it by game or by season")
             self._db.executemany("INSERT INTO rows VALUES (?, ?, ?, ?, ?, ?, ?, ?)", batch)
         if not self.rows:
-            raise RecordError(f"{self.where}: has no rows; each tells one bot in one match")
+            raise RecordError(f"{self.where}: has no rows; each row is one bot in one match")
         self._db.executescript(GROUP_BY_MATCH)
 
     def _as_staged(self, row: ResultRow) -> tuple[object, ...]:

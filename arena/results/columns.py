@@ -359,4 +359,4 @@ def check_columns(wanted: Sequence[str], known: Sequence[str], table: str) -> No
             listed = f" They have {', '.join(known)}" if hint.endswith("?") else ""
             raise ConfigError(f"--columns: {table} have no column '{name}'{hint}{listed}")
         if name in wanted[:place]:
-            raise ConfigError(f"--columns: '{name}' is there twice")
+            raise ConfigError(f"--columns: '{name}' is given twice")

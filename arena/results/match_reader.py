@@ -122,7 +122,7 @@ class MatchReader:
         if not whole or any((read[name][at] != of_seats[name]).any() for name in ("block", "lineup")):
             raise StoreError(f"{self.log}: the log is damaged: matches have missing seats")
         if ((of_seats["rank"] < 0) | (of_seats["rank"] >= players[at])).any():
-            raise StoreError(f"{self.log}: the log is damaged: it has ranks that there are not")
+            raise StoreError(f"{self.log}: the log is damaged: it has impossible ranks")
         known = np.array([lineup in self._open.get(block, ()) for block, lineup in read[["block", "lineup"]].tolist()])
         if known.any():
             read, of_seats, players = read[~known], of_seats[~known[at]], players[~known]

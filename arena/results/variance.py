@@ -41,7 +41,7 @@ def board_variance(matches: pd.DataFrame, schedule: Schedule, index: int) -> pd.
     """
     players = schedule.boards[index].players
     if isinstance(schedule, ForeignSchedule) and not schedule.has_seats:
-        raise StoreError("the results do not tell seats, so nothing can be told of them; give a column of seats")
+        raise StoreError("the results have no seats, so nothing can be computed about them; give a column of seats")
     try:
         return variance_table(matches, players, has_own_dice(schedule, index))
     except StoreError:

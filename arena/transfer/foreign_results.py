@@ -72,4 +72,6 @@ def import_results(
 def _check_free(target: Path) -> None:
     """Raise `ConfigError` if there is something of that name."""
     if os.path.lexists(target):
-        raise ConfigError(f"{target}: is there already; results make a tournament of their own: give another --name")
+        raise ConfigError(
+            f"{target}: exists already; imported results are a tournament of their own: give another --name"
+        )

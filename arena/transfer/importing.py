@@ -91,7 +91,7 @@ def _import(store: Store, plan: ReadPlan, files: Sequence[Path]) -> tuple[int, i
             added += len(new)
             skipped += len(batch) - len(new)
         if not added + skipped:
-            raise RecordError(f"{', '.join(map(str, files))}: no matches in there")
+            raise RecordError(f"{', '.join(map(str, files))}: no matches in the file")
         if Tournament(store, plan.schedule).is_complete():
             finish_log(store, plan.schedule)
     return added, skipped
@@ -182,7 +182,7 @@ class _RecordChecker:
         ]
         for key, ours, theirs in compared:
             if ours != theirs:
-                raise RecordError(f"{where}: match {record.id} is none of the plan: another {key}")
+                raise RecordError(f"{where}: match {record.id} is not in the plan: it has another {key}")
         return block
 
 

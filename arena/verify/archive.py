@@ -140,7 +140,7 @@ def copy_log(log: Path, copy: Path) -> None:
     except LogVersionError:
         raise
     except (sqlite3.Error, StoreError) as error:
-        raise StoreError(f"{log}: cannot be copied: {error}; `arena verify` tells what is wrong") from None
+        raise StoreError(f"{log}: cannot be copied: {error}; `arena verify` has details") from None
     finally:
         whole.unlink(missing_ok=True)
 
@@ -151,7 +151,7 @@ def _unpack_bots(folder: Path) -> None:
     with contextlib.closing(open_database(folder / LOG)) as db:
         contents = read_contents(db, findings)
     if findings.count:
-        raise StoreError(f"{findings.shown[0]}; `arena verify` tells all that is wrong with the log")
+        raise StoreError(f"{findings.shown[0]}; `arena verify` has details")
     for name, content in sources(contents).items():
         path = folder / name
         _check_name(name)
@@ -175,9 +175,9 @@ def check_sources(folder: Path, contents: LogContents, findings: Findings) -> No
     there = {path.relative_to(folder).as_posix() for path in (folder / BOTS_FOLDER).rglob("*") if path.is_file()}
     for name in sorted(there | wanted.keys()):
         if name not in there:
-            findings.add("is not there, though the log has it", file=name)
+            findings.add("is missing, though the log has it", file=name)
         elif wanted.get(name) != (folder / name).read_bytes():
-            findings.add("is not what the log says has played", file=name)
+            findings.add("is not the source in the log", file=name)
 
 
 def _pack(folder: Path, out: Path, about: Mapping[str, Any]) -> None:

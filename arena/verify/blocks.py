@@ -132,7 +132,7 @@ class BlockFinder:
     def _check_presence(self, plan: LoggedPlan, presence: PlanCoverage) -> None:
         """Add a finding for missing matches."""
         if presence.first is not None and plan.finished and not plan.is_open_ended:
-            self.findings.add(f"is not there, though run {plan.runs[0]} is finished", match=presence.first)
+            self.findings.add(f"is missing, though run {plan.runs[0]} is finished", match=presence.first)
 
     def _known(self, identities: Sequence[bytes]) -> dict[bytes, tuple[int, set[int]]]:
         """Return the keys and line-ups of the blocks that are in the log."""

@@ -53,7 +53,7 @@ def _compare(
     """Make the log once more from the copy of its file, and compare the two."""
     again = folder / foreign.copy_name
     if copy_and_hash(Path(copy.name), again, copy.parent) != foreign.digest:
-        findings.add("is not the file that the log was made from: its digest is another one", file=copy.name)
+        findings.add("is not the file that the log was made from: its digest differs", file=copy.name)
         return
     source = ResultsFile(again, foreign.file, foreign.kind, foreign.digest, foreign.columns, foreign.game)
     with Store.create(folder / "again.db") as made:
@@ -62,8 +62,8 @@ def _compare(
         except ArenaError as error:
             raise StoreError(str(error)) from None
         if built.plan != plan.resolved:
-            findings.add(f"is another one than {copy.name} makes", table="runs")
+            findings.add(f"is not the plan that {copy.name} makes", table="runs")
         for ours, theirs in itertools.zip_longest(made.match_digests(), store.match_digests()):
             if ours != theirs:
                 identity, lineup, _ = theirs or ours
-                findings.add(f"is not as {copy.name} has it", match=match_id(identity, lineup))
+                findings.add(f"differs from {copy.name}", match=match_id(identity, lineup))

@@ -125,7 +125,7 @@ def _check_dice(plan: LoggedPlan, contents: LogContents, findings: Findings) -> 
     resolved, schedule, run = plan.resolved, plan.schedule, plan.runs[0]
     for hash in schedule.keys:
         if hash not in contents.secret:
-            findings.add(f"a key of the secret dice of run {run} is not there, or damaged", table="keys")
+            findings.add(f"a key of the secret dice of run {run} is missing or damaged", table="keys")
         elif plan.finished and contents.secret[hash].disclosed is None:
             findings.add(f"a key is not disclosed, though run {run} is finished", table="keys")
     if schedule.has_secret_dice and not schedule.keys:
@@ -154,7 +154,7 @@ def _check_bot(planned: BotRecord, contents: LogContents) -> None:
         raise StoreError("its identity does not follow from its class, parameters and bundle")
     bundle = contents.bundles.get(row.bundle)
     if bundle is None:
-        raise StoreError(f"its bundle {row.bundle} is not there, or damaged")
+        raise StoreError(f"its bundle {row.bundle} is missing or damaged")
     base = row.module.replace(".", "/")
     if not {row.module, f"{base}.py", f"{base}/__init__.py"} & set(bundle.files):
         raise StoreError(f"its bundle has no module {row.module}")

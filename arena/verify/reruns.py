@@ -129,7 +129,7 @@ def rerun_matches(
     for each in differences:
         if each.entry not in unstable:
             name = store.short_id(each.spec.block.identity, each.spec.lineup)
-            findings.add(f"goes another way from ply {each.ply + 1} on when it is played again", match=name)
+            findings.add(f"differs from ply {each.ply + 1} on when it is played again", match=name)
     result.verdicts = [
         _determinism(store, schedule, entry, counts[entry], unstable, differences) for entry in range(len(plan.bots))
     ]

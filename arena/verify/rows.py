@@ -92,7 +92,7 @@ def _moves(packed: Any) -> list[str]:
             raise StoreError("its moves are damaged, or too long")
     moves = text.split()
     if " ".join(moves) != text or isinstance(packed, bytes) != (len(text) >= LONG_MOVES):
-        raise StoreError("its moves are not laid out as the arena does")
+        raise StoreError("its moves are not in the arena's format")
     return moves
 
 

@@ -210,7 +210,7 @@ class _Verifier:
     def _check_digests(self, store: Store) -> None:
         """Check that no row was changed after it was written."""
         self.show("checking digests", 0, 0)
-        text = "is not as it was written: its digest is another one"
+        text = "was changed after it was written: its digest differs"
         with self.findings.guard("its digests cannot be checked"):
             for name in store.damaged():
                 if MATCH_ID.fullmatch(name):

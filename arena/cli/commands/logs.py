@@ -110,7 +110,7 @@ def import_results(
     ],
     name: Annotated[str | None, typer.Option(help="The tournament to make. Default: the name of the file.")] = None,
     game: Annotated[
-        str | None, typer.Option(help="The game, where no column tells it. Default: the tournament's name.")
+        str | None, typer.Option(help="The game, if no column has it. Default: the tournament's name.")
     ] = None,
     columns: Annotated[
         list[str] | None,

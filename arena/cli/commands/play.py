@@ -81,7 +81,7 @@ def run(
 def init(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to write.")] = Path("tournament.toml"),
     tournament: TournamentOptions = TournamentOptions(),  # noqa: B008 - it is frozen
-    force: Annotated[bool, typer.Option("--force", help="Replace the file if it is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
     home: Home = None,
 ) -> None:
     """Write the configuration of a tournament, with comments.

@@ -208,7 +208,7 @@ def site(
 @app.command(epilog="Example: arena dataset configs/demo.toml --game epicycle --out epicycle/")
 def dataset(
     target: Target,
-    out: Annotated[Path, typer.Option(help="Folder to write to; a dataset that is there is replaced.")],
+    out: Annotated[Path, typer.Option(help="Folder to write to; an existing dataset is replaced.")],
     format: Annotated[Literal["parquet", "npz"], typer.Option(help="Format of the shards.")] = "parquet",
     game: Annotated[str | None, typer.Option(help="Only this game.")] = None,
     players: Annotated[int | None, typer.Option(help="Only this number of players.")] = None,

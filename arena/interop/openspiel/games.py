@@ -126,7 +126,7 @@ def _refusal(kind: Any, turned: bool = False) -> str | None:
         turns = f"has its players move at the same time; {PREFIX}{TURN_BASED}(game={inner}) plays it in turns"
         return _refusal(kind, turned=True) or turns
     if kind.chance_mode == types.ChanceMode.SAMPLED_STOCHASTIC:
-        return "does not tell the probabilities of its chance outcomes"
+        return "does not give the probabilities of its chance outcomes"
     open_information = [types.Information.PERFECT_INFORMATION, *[types.Information.ONE_SHOT] * turned]
     if kind.information not in open_information:
         return "hides information from its players; such games cannot be played here"

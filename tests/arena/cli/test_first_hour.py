@@ -128,8 +128,8 @@ def test_a_folder_without_a_written_file_is_another_tournament(fresh, capsys):
         ("run --game epicycle --bots greedy,random --isolation jail", "--isolation jail: not a choice"),
         ("run --game epicycle --bots greedy,random --name a/b", "name = 'a/b'"),
         ("run --game epicycle --bots greedy,random --seconds-per-move 0", "seconds_per_move = 0"),
-        ("init --game epicycle", "--bots: missing; without a terminal nobody can be asked"),
-        ("init my_bot.py --game epicycle --bots random", "my_bot.py: is there already; --force replaces it"),
+        ("init --game epicycle", "--bots: missing; without a terminal there is nobody to ask"),
+        ("init my_bot.py --game epicycle --bots random", "my_bot.py: exists already; --force replaces it"),
         ("init --game epicycle --bots random,nobody", "no bot 'nobody'"),
     ],
 )

@@ -100,7 +100,7 @@ def test_a_wrong_file_is_refused_in_one_line(tmp_path, case):
     [
         ('{"match": 1, "bot": "a", "place": 1}\n{"match": 1', "line 2: is no JSON"),
         ('{"match": 1, "bot": "a", "place": NaN}\n', "line 1: is no JSON: NaN is no number"),
-        ('{"match": 1, "match": 2, "bot": "a", "place": 1}\n', "line 1: is no JSON: a key is there twice"),
+        ('{"match": 1, "match": 2, "bot": "a", "place": 1}\n', "line 1: is no JSON: a key occurs twice"),
         ('{"match": 1, "bot": ["a"], "place": 1}\n', "line 1, column 'bot': ['a'] is no text"),
         ('{"match": 1, "bot": "a", "place": true}\n', "line 1, column 'place': 'True' is no number"),
         ('{"match": 1, "bot": "a", "place": 1}\n{"match": 1, "place": 2}\n', "line 2, column 'bot': is empty"),
@@ -204,7 +204,7 @@ def test_wrong_options_are_refused(tmp_path, options, expected):
     [
         ("player=bot", "--columns: nothing is called 'player'"),
         ("bot", "--columns: 'bot' is not of the form match=NAME"),
-        ("bot=a,bot=b", "--columns: bot is there twice"),
+        ("bot=a,bot=b", "--columns: bot is given twice"),
     ],
 )
 def test_wrong_columns_are_refused(tmp_path, capsys, columns, expected):
@@ -218,10 +218,10 @@ def test_an_existing_name_is_refused_and_stays_as_it_is(tmp_path):
     file = write(tmp_path / "a.csv", results(0))
     log = import_results(file, home=tmp_path / "home").log
     before = log.read_bytes()
-    with pytest.raises(ArenaError, match="a: is there already; results make a tournament of their own"):
+    with pytest.raises(ArenaError, match="a: exists already; imported results are a tournament of their own"):
         import_results(file, home=tmp_path / "home")
     (tmp_path / "home" / "folder").mkdir()
-    with pytest.raises(ArenaError, match="folder: is there already"):
+    with pytest.raises(ArenaError, match="folder: exists already"):
         import_results(file, name="folder", home=tmp_path / "home")
     assert log.read_bytes() == before
     assert sorted(path.name for path in (tmp_path / "home").iterdir()) == ["a", "folder"]

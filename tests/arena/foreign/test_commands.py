@@ -187,7 +187,7 @@ def test_a_log_is_compared_with_the_file_that_it_was_made_from(home):
 def test_another_file_beside_a_log_is_found(home):
     source = home / "league" / "source.csv"
     source.write_text(source.read_text().replace("bot 1", "bot 9"))
-    assert findings(home) == ["is not the file that the log was made from: its digest is another one"]
+    assert findings(home) == ["is not the file that the log was made from: its digest differs"]
 
 
 def test_a_changed_result_is_found_though_its_digests_fit(home):
@@ -199,7 +199,7 @@ def test_a_changed_result_is_found_though_its_digests_fit(home):
             db.execute("UPDATE matches SET digest = ? WHERE block = ?", (first, whole.key))
             whole = whole._replace(digest=first)
             db.execute("UPDATE timings SET digest = ? WHERE block = ?", (whole.digests()[1], whole.key))
-    assert findings(home) == ["is not as source.csv has it"]
+    assert findings(home) == ["differs from source.csv"]
 
 
 def test_a_log_and_a_file_that_were_both_changed_agree_and_stay_unverified(home, tmp_path):

@@ -251,7 +251,7 @@ def test_a_column_of_one_board_alone_is_left_out_on_others(log, tmp_path):
             "--columns: leaderboards have no column 'ratting'; did you mean 'rating'? They have rank, bot",
         ),
         ("--columns xyzzy", "--columns: leaderboards have no column 'xyzzy'; known: rank, bot"),
-        ("--columns bot,bot", "--columns: 'bot' is there twice"),
+        ("--columns bot,bot", "--columns: 'bot' is given twice"),
         ("--columns return_seat_2", "--columns: the leaderboard of epicycle, 2 players has none of return_seat_2"),
         ("--what matches --format csv --columns sea", "--columns: matches have no column 'sea'; did you mean 'seat'?"),
         ("--what matches --columns rank", "matches in JSON Lines have no column 'rank'; did you mean 'ranks'?"),

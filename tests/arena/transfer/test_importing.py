@@ -403,7 +403,7 @@ def test_a_name_that_is_no_tournaments_is_refused(export, tmp_path, name):
 
 def test_a_file_without_matches_is_refused(copy, tmp_path):
     (copy / "matches.jsonl").write_text("\n\n")
-    refused(copy, tmp_path / "home", "no matches in there")
+    refused(copy, tmp_path / "home", "no matches in the file")
 
 
 @pytest.mark.system

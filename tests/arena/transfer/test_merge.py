@@ -349,7 +349,7 @@ def test_the_command_tells_what_it_did_and_what_is_left(tmp_path, capsys):
     assert run_command(command) == 0
     told = " ".join(capsys.readouterr().out.split())
     assert "9 matches merged into" in told and "2 were in more than one log" in told
-    assert "9 of the 36 matches of the plan are there; `arena run CONFIG` plays the other 27." in told
+    assert "9 of the 36 matches of the plan are in the log; `arena run CONFIG` plays the other 27." in told
     assert "beside it" not in told
     (tmp_path / "home" / "cup" / "plan.json").write_text("{}")
     for log, stale in ((one, False), (make(tmp_path / "3.db", [20], "2026-01-03"), True)):

@@ -261,10 +261,10 @@ def test_a_manifest_that_is_none_is_told(files, tmp_path, case):
 def test_sources_that_are_not_those_of_the_log_and_edited_boards_are_found(files, tmp_path):
     (name,) = [name for name in files if name.endswith("helper.py")]
     path = tmp_path / "a.zip"
-    assert f"{name}: is not what the log says has played" in told(packed(path, {**files, name: b"innocent = True\n"}))
-    assert "bots/more.py: is not what" in told(packed(path, {**files, "bots/more.py": b""}))
+    assert f"{name}: is not the source in the log" in told(packed(path, {**files, name: b"innocent = True\n"}))
+    assert "bots/more.py: is not the source" in told(packed(path, {**files, "bots/more.py": b""}))
     left = {key: value for key, value in files.items() if key != name}
-    assert f"{name}: is not there" in told(packed(path, left))
+    assert f"{name}: is missing" in told(packed(path, left))
     board = files["epicycle_2p.csv"].replace(b"random", b"nobody")
     assert "epicycle_2p.csv: differs" in told(packed(path, {**files, "epicycle_2p.csv": board}))
     assert "has no matches.db" in told(packed(path, {"plan.json": b"{}"}))

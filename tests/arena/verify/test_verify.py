@@ -198,7 +198,7 @@ def test_a_match_that_its_bots_did_not_play_is_found_when_it_is_played_again(cop
     assert checked(log).sound
     report = checked(log, rerun="all")
     assert [(finding.match, finding.text) for finding in report.findings] == [
-        (name, f"goes another way from ply {ply + 1} on when it is played again")
+        (name, f"differs from ply {ply + 1} on when it is played again")
     ]
     assert report.rerun == report.totals.matches
 
