@@ -99,7 +99,7 @@ def check_folder(folder: Path) -> None:
         return
     files = None if folder.is_symlink() else files_of(folder)
     if files is None:
-        raise ConfigError(f"{folder}: exists already, and is no dataset; name a new folder")
+        raise ConfigError(f"{folder}: is there, and is no dataset; name a new folder")
     for place, folders, names in os.walk(folder):
         for path in (Path(place, name) for name in sorted(folders) + sorted(names)):
             if (path.is_symlink() or not path.is_dir()) and path.relative_to(folder).as_posix() not in files:

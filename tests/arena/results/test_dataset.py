@@ -219,7 +219,7 @@ def test_a_dataset_with_files_of_somebody_s_own_beside_it_stays(home, tmp_path, 
 def test_a_folder_whose_manifest_lists_no_files_is_no_dataset(home, tmp_path, manifest):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "manifest.json").write_text(manifest)
-    with pytest.raises(ArenaError, match="exists already, and is no dataset"):
+    with pytest.raises(ArenaError, match="is there, and is no dataset"):
         api.dataset("teaching", tmp_path / "out", home=home)
 
 
@@ -316,7 +316,7 @@ def test_what_no_dataset_can_be_made_of_is_refused_before_anything_is_played(tmp
         api.run(tiny(dataset="csv"), tmp_path)
     (tmp_path / "tiny" / "dataset").mkdir(parents=True)
     (tmp_path / "tiny" / "dataset" / "mine.txt").touch()
-    with pytest.raises(ArenaError, match="exists already, and is no dataset"):
+    with pytest.raises(ArenaError, match="is there, and is no dataset"):
         api.run(tiny(dataset="npz"), tmp_path)
     (tmp_path / "tiny" / "dataset" / "mine.txt").unlink()
     monkeypatch.setattr(type(load_game("epicycle", 2)), "observation_spec", unsupported)
