@@ -347,6 +347,13 @@ class State(ABC):
     def svg(self) -> str:
         raise UnsupportedError(f"{self.game.name} has no drawing")
 
+    def picture(self, *, names: Sequence[str] | None = None, narrow: bool = False) -> str:
+        """Return the drawing with the players' names, `seat 0` and so on by default, wide or for a narrow screen.
+
+        A game that draws neither gives its `svg`, which is the wide drawing without names.
+        """
+        return self.svg()
+
     def targets(self) -> dict[int, tuple[str, ...]] | None:
         """Return for every legal action the parts of the drawing (`data-part`) to click in order; None if none.
 

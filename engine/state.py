@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from engine.errors import NotationError, UnsupportedError
+from engine.errors import NotationError, ParameterError, UnsupportedError
 from engine.game import CHANCE, ILLEGAL, TERMINAL, Game, State, as_int, shown
 from engine.game_types import GameType
 from engine.words import Names, Sentence
@@ -361,8 +361,16 @@ class KernelState(State):
     def __str__(self) -> str:
         return self.game.text.draw(self)
 
-    def svg(self) -> str:
-        return self.game.type.module("drawing").svg(self)
+    def svg(self, *, names: Sequence[str] | None = None, narrow: bool = False) -> str:
+        return self.picture(names=names, narrow=narrow)
+
+    def picture(self, *, names: Sequence[str] | None = None, narrow: bool = False) -> str:
+        drawing = self.game.type.module("drawing")
+        if not hasattr(drawing, "picture"):
+            return drawing.svg(self)
+        if names is not None and len(names) != self.game.players:
+            raise ParameterError(f"{self.game.players} players have {self.game.players} names, not {len(names)}")
+        return drawing.picture(self, tuple(names or map(seat_name, range(self.game.players))), narrow)
 
     def targets(self) -> dict[int, tuple[str, ...]] | None:
         if self._who < 0 or find_spec(f"{self.game.type.package}.targets") is None:
@@ -410,6 +418,11 @@ class KernelState(State):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restore, (self.game, self._words, self._history, self._origin)
+
+
+def seat_name(seat: int) -> str:
+    """Return what a seat is called where its player has no name."""
+    return f"seat {seat}"
 
 
 def _restore(game: KernelGame, words: np.ndarray, history: list[int], origin: str | None) -> KernelState:

@@ -1,100 +1,202 @@
-"""Midgard's board as SVG: sea blue with a wave, land orange with a peak, every cell with its name."""
+"""Midgard's board as SVG: sea with waves, land with peaks, blizzard with snow, ice; every cell with its name."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
 
 from engine.midgard import text as notation
 from engine.midgard.rules import CELLS, CENTRES, DECLARE, LAND, SEA, TILES
-from engine.svg import COLD, DARK, DIM, INK, LIGHT, MARK, PAPER, SEAT_COLOURS, button, drawing, element, polygon, text
+from engine.svg import (
+    COLD,
+    DARK,
+    DIM,
+    GROUT,
+    INK,
+    LIGHT,
+    MARK,
+    NARROW,
+    RIM,
+    SEAT_COLOURS,
+    SEAT_INKS,
+    SNOW,
+    bar,
+    button,
+    drawing,
+    element,
+    fitted,
+    polygon,
+    text,
+    untouched,
+    wrapped,
+)
 
 if TYPE_CHECKING:
     from engine.state import KernelState
 
-HALF_EDGE, THIRD = 30, 17.32  # half an edge, and a third of a row's height
-LEFT, TOP = 330, 70
-BAR = 180
-WIDTH, HEIGHT = 2 * LEFT, 690
+
+class Layout(NamedTuple):
+    """Where the board lies, and the words around it."""
+
+    half_edge: int
+    """Half of a cell's edge."""
+    middle: float
+    """Where the board's middle is, from left to right."""
+    top: float
+    letters: float
+    """Size of the cells' names."""
+    bar: float
+    """How long the bar of a side's cells is."""
+    side: float
+    """How far from the edges both sides' words and bars begin."""
+    width: float
+    height: float
+
+
+WIDE = Layout(30, 330, 74, 11, 190, 20, 660, 690)
+SLIM = Layout(15, 170, 78, 11, 150, 10, NARROW, 426)
 FILLS = {"s": SEAT_COLOURS[SEA], "l": SEAT_COLOURS[LAND], notation.ICE: COLD, notation.BLIZZARD: COLD}
-INKS = {"s": LIGHT, "l": DARK, notation.ICE: DIM, notation.BLIZZARD: DIM}
+INKS = {"s": SEAT_INKS[SEA], "l": SEAT_INKS[LAND], notation.ICE: DIM, notation.BLIZZARD: DIM}
 
 
-def svg(state: KernelState) -> str:
+def picture(state: KernelState, names: tuple[str, ...], narrow: bool) -> str:
     """Draw the board with both hands above it; the last drop is outlined."""
-    letters = notation.board_letters(state.record)
-    marked = notation.marked_blizzard(state)
+    layout = SLIM if narrow else WIDE
+    letters, marked = notation.board_letters(state.record), notation.marked_blizzard(state)
     return drawing(
-        WIDTH,
-        HEIGHT,
+        layout.width,
+        layout.height,
         f"{state.game.spec}: {state.position}",
-        *(_cell(cell, letters[cell], cell in marked) for cell in range(CELLS)),
-        *_last(state),
-        *(part for seat in (SEA, LAND) for part in _hand(state, seat)),
-        *([button(WIDTH - 110, HEIGHT - 46, 90, "declare", "declare")] if DECLARE in state.legal_actions() else []),
-        text(LEFT, HEIGHT - 14, notation.status(state), 15, text_anchor="middle"),
+        _ground(layout),
+        element(
+            "g",
+            *[_cell(layout, cell, letters[cell], cell in marked) for cell in range(CELLS)],
+            text_anchor="middle",
+            font_size=layout.letters,
+            stroke_width=2 if narrow else 2.5,
+        ),
+        *_last(state, layout),
+        *(part for seat in (SEA, LAND) for part in _hand(state, seat, names[seat], layout)),
+        *_below(state, layout),
     )
 
 
-def _centre(cell: int) -> tuple[float, float]:
+def _centre(layout: Layout, cell: int) -> tuple[float, float]:
     x, y = CENTRES[cell]
-    return LEFT + HALF_EDGE * x, TOP + THIRD * y
+    return layout.middle + layout.half_edge * x, layout.top + layout.half_edge * y / 3**0.5
 
 
 def _points_up(cell: int) -> bool:
     return CENTRES[cell][1] % 3 == 2
 
 
-def _corners(cell: int) -> list[tuple[float, float]]:
-    x, y = _centre(cell)
-    down = THIRD if _points_up(cell) else -THIRD
-    return [(x - HALF_EDGE, y + down), (x + HALF_EDGE, y + down), (x, y - 2 * down)]
+def _corners(layout: Layout, cell: int) -> list[tuple[float, float]]:
+    (x, y), half = _centre(layout, cell), layout.half_edge
+    down = half / 3**0.5 if _points_up(cell) else -half / 3**0.5
+    return [(x - half, y + down), (x + half, y + down), (x, y - 2 * down)]
 
 
-def _cell(cell: int, letter: str, marked: bool) -> str:
-    x, y = _centre(cell)
-    ink, up = INKS[letter], _points_up(cell)
-    sign = _sign(letter, marked, x, y - 6 if up else y + 9)
+@cache
+def _ground(layout: Layout) -> str:
+    """Return the frame around the board: what all cells cover, with a broad edge."""
+    outline = "".join(
+        "M" + "L".join(f"{x:.0f} {y:.0f}" for x, y in _corners(layout, cell)) + "Z" for cell in range(CELLS)
+    )
+    edge = layout.half_edge / 3
+    return element("path", d=outline, fill=RIM, stroke=RIM, stroke_width=edge)
+
+
+@cache
+def _cell(layout: Layout, cell: int, letter: str, marked: bool) -> str:
+    """Draw a cell: ice, or the snow of a marked blizzard, or a tile, which is a piece."""
+    (x, y), up, narrow, name = _centre(layout, cell), _points_up(cell), layout is SLIM, notation.CELL_NAMES[cell]
+    words = (5.8 if up else 1) if narrow else (12 if up else -4)
+    tip = (-6.6 if up else 6.8) if narrow else (-7 if up else 9)
+    fill = SNOW if marked else FILLS[letter]
+    half, height = layout.half_edge, (-1 if up else 1) * layout.half_edge * 3**0.5
+    edge = f"M{x - half:.0f} {y - height / 3:.1f}h{2 * half}l-{half} {height:.1f}Z"
+    piece = {"data_piece": f"{notation.SEATS.index(letter)}@{name}"} if letter in notation.SEATS else {}
     return element(
         "g",
-        polygon(*_corners(cell), fill=FILLS[letter], stroke=PAPER, stroke_width=2),
-        text(x, y + (12 if up else -4), notation.CELL_NAMES[cell], 11, fill=ink, text_anchor="middle"),
-        element("path", d=sign, fill="none", stroke=INK if marked else ink, stroke_width=2) if sign else "",
-        data_part=f"cell-{notation.CELL_NAMES[cell]}",
+        element("path", d=edge, fill=fill, stroke=GROUT),
+        _gleam(x, y, half, up) if piece else "",
+        element("text", name, x=f"{x:.0f}", y=f"{y + words:.1f}", fill=INKS[letter]),
+        _sign(letter, marked, x, y + tip, 0.42 if narrow else 1.0),
+        data_part=f"cell-{name}",
+        **piece,
     )
 
 
-def _sign(letter: str, marked: bool, x: float, y: float) -> str:
-    """Return the path of a wave, a peak or a snowflake; none for a cell that carries none."""
+def _gleam(x: float, y: float, half: float, up: bool) -> str:
+    """Draw the light on a tile's left or upper edge."""
+    at, step = (x - 0.8 * half, y + 0.42 * half), f"l{0.7 * half:.1f}-{1.21 * half:.1f}"
+    if not up:
+        at, step = (x - 0.7 * half, y - 0.42 * half), f"h{1.4 * half:.0f}"
+    width = max(1, round(half / 15))
+    return f'<path d="M{at[0]:.0f} {at[1]:.1f}{step}" stroke="{LIGHT}" stroke-opacity=".4" stroke-width="{width}"/>'
+
+
+def _sign(letter: str, marked: bool, x: float, y: float, scale: float) -> str:
+    """Draw waves, a peak with snow, or a snowflake; nothing on a cell that carries none."""
     if letter == "s":
-        return f"M{x - 9:.1f} {y:.1f}q4.5 -7 9 0t9 0"
-    if letter == "l":
-        return f"M{x - 8:.1f} {y + 3:.1f}l8 -9l8 9"
-    return f"M{x - 6:.1f} {y:.1f}h12m-9 -5.2l6 10.4m0 -10.4l-6 10.4" if marked else ""
+        path, style = "M-9-2q4.5-6 9 0t9 0M-5 5q2.5-4 5 0t5 0", {"fill": "none", "stroke": LIGHT, "stroke_width": 2}
+    elif letter == "l":
+        path, style = "M-10 5 0-9 10 5Z", {"fill": DARK}
+    elif marked:
+        path, style = "M-7 0h14M-3.5-6l7 12m0-12l-7 12", {"stroke": INK, "stroke_width": 2}
+    else:
+        return ""
+    place = f"translate({x:.0f} {y:.1f})" + (f"scale({scale})" if scale != 1 else "")
+    snow = f'<path d="M-3.6-4 0-9 3.6-4 1.4-2.4 0-4.2-1.4-2.4Z" fill="{LIGHT}"/>' if letter == "l" else ""
+    return element("g", element("path", d=path, **style), snow, transform=place)
 
 
-def _last(state: KernelState) -> list[str]:
+def _last(state: KernelState, layout: Layout) -> list[str]:
     """Draw the last drop's outline, on a pale edge that parts it from tiles of every colour, and its name."""
     dropped = notation.last_drop(state)
     if dropped is None:
         return []
-    edge = "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in _corners(dropped)) + "Z"
+    corners, narrow = _corners(layout, dropped), layout is SLIM
+    edge = {"fill": "none"}
+    words = f"last: {notation.CELL_NAMES[dropped]}"
     return [
-        element("path", d=edge, fill="none", stroke=PAPER, stroke_width=7, stroke_linejoin="round"),
-        polygon(*_corners(dropped), fill="none", stroke=MARK, stroke_width=4, stroke_linejoin="round"),
-        text(20, HEIGHT - 58, f"last: {notation.CELL_NAMES[dropped]}", 15, fill=MARK),
+        untouched(
+            polygon(*corners, stroke=LIGHT, stroke_width=5 if narrow else 7, **edge),
+            polygon(*corners, stroke=MARK, stroke_width=3 if narrow else 4, **edge),
+        ),
+        text(layout.side, layout.height - (48 if narrow else 58), words, 15, fill=MARK),
     ]
 
 
-def _hand(state: KernelState, seat: int) -> list[str]:
-    """Draw a side's cells, as a number and as a bar that grows inward; a full bar is an empty hand."""
+def _hand(state: KernelState, seat: int, name: str, layout: Layout) -> list[str]:
+    """Draw a side's cells, as a number and as a bar; a full bar is an empty hand."""
     cells = TILES - int(state.record.hand[seat])
-    edge, anchor = ((20, "start"), (WIDTH - 20, "end"))[seat]
-    filled = BAR * cells / TILES
-    moves = state.current_player() == seat
-    words = f"seat {seat}, {notation.SEAT_NAMES[seat]}: {cells} cells{', to move' if moves else ''}"
-    bar = {"y": 44, "height": 12}
+    moves, room = state.current_player() == seat, layout.bar + (0 if layout is SLIM else 60)
+    left = layout.side if seat == SEA else layout.width - layout.side - layout.bar
+    corner = left if seat == SEA else layout.width - layout.side - room
+    words = f"{notation.SEAT_NAMES[seat]}: {cells} cells{', to move' if moves else ''}"
+    anchor, at = ("start", corner + 30) if seat == SEA else ("end", layout.width - layout.side - 30)
+    style = {"text_anchor": anchor, "font_weight": "bold" if moves else "normal"}
+    sign = corner + 12 if seat == SEA else layout.width - layout.side - 12
+    tile = polygon((sign - 13, 37), (sign + 13, 37), (sign, 14.5), fill=SEAT_COLOURS[seat], stroke=INK)
     return [
-        text(edge, 34, words, 17, text_anchor=anchor, font_weight="bold" if moves else "normal"),
-        element("rect", x=edge - filled * seat, width=filled, **bar, fill=FILLS[notation.SEATS[seat]]),
-        element("rect", x=edge - BAR * seat, width=BAR, **bar, fill="none", stroke=DIM),
+        tile,
+        _sign(notation.SEATS[seat], False, sign, 30, 0.6),
+        text(at, 21, fitted(name, room - 32, 15), 15, **style),
+        text(at, 38, words, 14, **style),
+        bar(left, 46, layout.bar, 9, cells / TILES, SEAT_COLOURS[seat]),
+    ]
+
+
+def _below(state: KernelState, layout: Layout) -> list[str]:
+    """Draw the status, and the button to declare where that is open."""
+    declare, parts = DECLARE in state.legal_actions(), []
+    if declare:
+        top = layout.height - (72 if layout is SLIM else 66)
+        parts = [button(layout.width - 104, top, 90, "declare", "declare")]
+    words, room = notation.status(state), layout.width - 20
+    lines = wrapped(words, room, 13) if layout is SLIM else [words]
+    size, top = (13, layout.height - 26) if layout is SLIM else (15, layout.height - 14)
+    return parts + [
+        text(layout.middle, top + 17 * line, each, size, text_anchor="middle") for line, each in enumerate(lines)
     ]

@@ -1,41 +1,73 @@
-"""Connect four as SVG: the board, the last drop ringed, lines of four dotted, the seats beside it."""
+"""Connect four as SVG: the board, the last drop ringed, lines of four dotted, the seats beside or below it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from connect_four.rules import COLUMNS, ROWS, STEPS
 from connect_four.text import ACTIONS, bit, last_drop, status
-from engine.svg import BOARD, DARK, FAINT, INK, LIGHT, LINE, MARK, PAPER, SEAT_COLOURS, drawing, element, seat_row, text
+from engine.svg import (
+    BOARD,
+    DARK,
+    FAINT,
+    INK,
+    LIGHT,
+    LINE,
+    MARK,
+    NARROW,
+    PAPER,
+    RIM,
+    SEAT_COLOURS,
+    drawing,
+    element,
+    part,
+    seat_row,
+    text,
+)
 
 if TYPE_CHECKING:
     from engine.state import KernelState
 
-LEFT, TOP, CELL, STONE = 20, 20, 52, 21  # the board's corner, the side of a cell, the radius of a stone
-PANEL, SEATS, SEAT_HEIGHT = 412, 36, 56
-WIDTH, HEIGHT = 690, 408
+
+class Layout(NamedTuple):
+    """Where the board lies, how large its cells are, and where the seats' rows begin."""
+
+    left: int
+    cell: int
+    panel: int
+    seats: int
+    width: int
+    height: int
 
 
-def svg(state: KernelState) -> str:
+TOP, SEAT_HEIGHT = 20, 56
+WIDE = Layout(20, 52, 412, 36, 690, 408)
+SLIM = Layout(9, 46, 8, 330, NARROW, 480)
+
+
+def picture(state: KernelState, names: tuple[str, ...], narrow: bool) -> str:
     """Draw board, last drop, lines, seats and status, as a self-contained picture."""
+    layout = SLIM if narrow else WIDE
+    board = {"width": layout.cell * COLUMNS, "height": layout.cell * ROWS, "rx": 10}
+    below = TOP + layout.cell * ROWS + 22
     return drawing(
-        WIDTH,
-        HEIGHT,
+        layout.width,
+        layout.height,
         f"{state.game.spec}: {state.position}",
-        element("rect", x=LEFT, y=TOP, width=CELL * COLUMNS, height=CELL * ROWS, rx=10, fill=BOARD, stroke=INK),
-        *(_column(state, column) for column in range(COLUMNS)),
+        element("rect", x=layout.left, y=TOP, **board, fill=BOARD, stroke=RIM, stroke_width=3),
+        *(_column(state, column, layout) for column in range(COLUMNS)),
         *(
-            text(centre(column, 0)[0], 354, letter, 16, fill=FAINT, text_anchor="middle")
+            text(centre(column, 0, layout)[0], below, letter, 16, fill=FAINT, text_anchor="middle")
             for column, letter in enumerate(ACTIONS)
         ),
-        *(_seat(state, seat) for seat in range(state.game.players)),
-        text(LEFT, HEIGHT - 16, status(state), 15),
+        *(_seat(state, seat, names[seat], layout) for seat in range(state.game.players)),
+        text(layout.left, layout.height - 16, status(state), 15),
     )
 
 
-def centre(column: int, row: int) -> tuple[float, float]:
+def centre(column: int, row: int, layout: Layout) -> tuple[float, float]:
     """Return the middle of a cell."""
-    return LEFT + CELL * (column + 0.5), TOP + CELL * (ROWS - row - 0.5)
+    return layout.left + layout.cell * (column + 0.5), TOP + layout.cell * (ROWS - row - 0.5)
 
 
 def in_lines(stones: int) -> int:
@@ -47,25 +79,28 @@ def in_lines(stones: int) -> int:
     return cells
 
 
-def _column(state: KernelState, column: int) -> str:
-    ground = element("rect", x=LEFT + CELL * column, y=TOP, width=CELL, height=CELL * ROWS, fill=BOARD, fill_opacity=0)
-    cells = (_cell(state, column, row) for row in range(ROWS))
-    return element("g", ground, *cells, data_part=f"column-{ACTIONS[column]}")
+def _column(state: KernelState, column: int, layout: Layout) -> str:
+    cells = (_cell(state, column, row, layout) for row in range(ROWS))
+    box = (layout.left + layout.cell * column, TOP, layout.cell, layout.cell * ROWS)
+    return part(f"column-{ACTIONS[column]}", *box, *cells)
 
 
-def _cell(state: KernelState, column: int, row: int) -> str:
-    x, y = centre(column, row)
+def _cell(state: KernelState, column: int, row: int, layout: Layout) -> str:
+    x, y = centre(column, row, layout)
+    place = {"cx": x, "cy": y, "r": 0.4 * layout.cell}
     for seat, stones in enumerate(map(int, state.record.stones)):
         if stones & bit(column, row):
             last = last_drop(state) == (column, row)
             ring = {"stroke": MARK, "stroke_width": 5} if last else {"stroke": INK, "stroke_width": 1.5}
-            stone = element("circle", cx=x, cy=y, r=STONE, fill=SEAT_COLOURS[seat], **ring)
+            piece = {"data_piece": f"{seat}@{ACTIONS[column]}{row}"}
+            stone = element("circle", **place, fill=SEAT_COLOURS[seat], **ring, **piece)
             dotted = in_lines(stones) & bit(column, row)
             return stone + (element("circle", cx=x, cy=y, r=6, fill=LIGHT, stroke=DARK) if dotted else "")
-    return element("circle", cx=x, cy=y, r=STONE, fill=PAPER, stroke=LINE)
+    return element("circle", **place, fill=PAPER, stroke=LINE)
 
 
-def _seat(state: KernelState, seat: int) -> str:
-    box = (PANEL, SEATS + SEAT_HEIGHT * seat, WIDTH - PANEL - 20, SEAT_HEIGHT - 4)
+def _seat(state: KernelState, seat: int, name: str, layout: Layout) -> str:
+    width = layout.width - layout.panel - (8 if layout is SLIM else 20)
+    box = (layout.panel, layout.seats + SEAT_HEIGHT * seat, width, SEAT_HEIGHT - 4)
     place = f"place {state.ranks()[seat] + 1}" if state.is_terminal() else ""
-    return seat_row(*box, seat, to_move=state.current_player() == seat, bold=place == "place 1", below=place)
+    return seat_row(*box, seat, to_move=state.current_player() == seat, bold=place == "place 1", below=place, name=name)

@@ -1,3 +1,3 @@
 """The drawing of connect four."""
 
-from connect_four.drawing import svg  # noqa: F401 - for `KernelState`
+from connect_four.drawing import picture  # noqa: F401 - for `KernelState`
