@@ -12,6 +12,8 @@ SVG = "http://www.w3.org/2000/svg"
 LONGEST_REASON = 200
 MOST_BEGUN = 8
 """First parts of actions in one state after which every part is tried."""
+NAME = "<script src='x'>&\x00\u202e\ud800"
+"""What a player may be called."""
 STRANGE_PARTS = ("", "-", "nothing", "cell-", "hand-99-S", "slot-x", "place-1,", "\0\n<&>", "9" * 400)
 
 
@@ -22,19 +24,38 @@ def svg(probe: Probe) -> str:
             text = state.svg()
         except UnsupportedError:
             raise NotApplicableError("it has no drawing") from None
-        try:
-            root = ElementTree.fromstring(text)
-        except ElementTree.ParseError as error:
-            expect(False, f"svg() is not well formed: {error}")
-        same("the outermost element", root.tag, f"{{{SVG}}}svg")
-        expect(len(root.get("viewBox", "").split()) == 4, "the drawing has no viewBox of four numbers")
-        for element in root.iter():
-            tag = str(element.tag).rpartition("}")[2]
-            expect(tag not in ("script", "image", "foreignObject"), f"the drawing holds <{tag}>")
-        expect(text.count("http") == text.count(f'xmlns="{SVG}"') == 1, "the drawing names an address")
+        _check_picture(text, "svg()")
         same("the drawing of a clone", state.clone().svg(), text)
+        same("picture()", state.picture(), text)
+        _check_picture(state.picture(names=[NAME] * state.game.players), "picture() with names")
+        narrow = state.picture(narrow=True)
+        _check_picture(narrow, "picture(narrow=True)")
+        same("the parts of the narrow drawing", _named(narrow, "data-part"), _named(text, "data-part"))
+        same("the pieces of the narrow drawing", _named(narrow, "data-piece"), _named(text, "data-piece"))
         longest = max(longest, len(text))
     return f"up to {longest:,} letters"
+
+
+def _check_picture(text: str, what: str) -> None:
+    """Raise `Broken` for what is no SVG document, loads something, or has two pieces of one id."""
+    try:
+        root = ElementTree.fromstring(text)
+    except ElementTree.ParseError as error:
+        expect(False, f"{what} is not well formed: {error}")
+    same(f"the outermost element of {what}", root.tag, f"{{{SVG}}}svg")
+    expect(len(root.get("viewBox", "").split()) == 4, f"{what} has no viewBox of four numbers")
+    for element in root.iter():
+        tag = str(element.tag).rpartition("}")[2]
+        expect(tag not in ("script", "image", "foreignObject"), f"{what} holds <{tag}>")
+    expect(text.count("http") == text.count(f'xmlns="{SVG}"') == 1, f"{what} names an address")
+    pieces = [piece for element in root.iter() if (piece := element.get("data-piece"))]
+    twice = {piece for piece in pieces if pieces.count(piece) > 1}
+    expect(not twice, f"{what} has two pieces {min(twice, default='')}")
+
+
+def _named(text: str, attribute: str) -> list[str]:
+    """Return the different values of an attribute in a drawing."""
+    return sorted({value for node in ElementTree.fromstring(text).iter() if (value := node.get(attribute))})
 
 
 def targets(probe: Probe) -> None:

@@ -83,7 +83,7 @@ def seat_row(
 
     `room` is how wide name and words may be; where that is not given, as wide as the line.
     """
-    middle, room = top + height / 2, room or width - SEAT_NAME - 6
+    middle, room = top + height / 2, room or max(width - SEAT_NAME - 6, 80)
     frame = element("rect", x=left, y=top, width=width, height=height, rx=8, fill=TO_MOVE, stroke=INK)
     arrow = element("path", d=f"M{number(left + 8)} {number(middle - 7)}l12 7l-12 7z", fill=INK)
     style = {"fill": fill, **({"font_weight": "bold"} if bold or to_move else {})}

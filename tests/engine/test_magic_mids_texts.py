@@ -8,6 +8,7 @@ from hypothesis import given
 
 import engine
 from engine.magic_mids.text import ACTIONS
+from engine.svg import SEAT_COLOURS
 from tests.engine import naive_magic_mids as naive
 from tests.engine.magic_mids_states import (
     EMPTY,
@@ -21,6 +22,7 @@ from tests.engine.magic_mids_states import (
     random_match,
     read,
 )
+from tests.engine.pictures import fill_of, pieces_of
 
 # Notation
 
@@ -149,11 +151,14 @@ def test_the_terminal_drawing_names_what_the_last_placement_captured():
 @pytest.mark.parametrize("players", [2, 3, 4])
 def test_the_picture_is_well_formed_and_shows_every_mid_with_its_seat(players):
     for state in random_match(load(players), 4):
-        picture = ElementTree.fromstring(state.svg())
-        seats = [
-            element.text
-            for element in picture.findall(".//{*}text")
-            if element.get("font-size") == "12" and element.get("font-weight")
+        picture, pieces = ElementTree.fromstring(state.svg()), pieces_of(state.svg())
+        cells = picture.findall(".//{*}g[@data-part]")
+        numbers = [
+            each.text for cell in cells if "cell" in cell.get("data-part") for each in cell.findall(".//{*}text")
         ]
-        assert [seats.count(str(seat)) for seat in range(players)] == state.scores()
+        assert [numbers.count(str(seat)) for seat in range(players)] == state.scores()
+        on_board = [piece for piece in pieces if "hand" not in piece]
+        assert [sum(piece[0] == str(seat) for piece in on_board) for seat in range(players)] == state.scores()
+        assert len(pieces) == players * {2: 15, 3: 11, 4: 8}[players]
+        assert all(fill_of(node) == SEAT_COLOURS[int(piece[0])] for piece, node in pieces.items())
         assert picture.find("{*}title").text == f"magic_mids: {state.position}"

@@ -1,15 +1,15 @@
 """Midgard: options, notation, refused positions and drawings."""
 
-import xml.etree.ElementTree as ElementTree
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import engine
 from engine.midgard import rules, text
+from engine.svg import MARK
 from tests.engine.midgard_matches import advance, match
 from tests.engine.midgard_states import START, letters, load, position, seeds, specs
+from tests.engine.pictures import parts_of, pieces_of
 
 # Options
 
@@ -194,9 +194,10 @@ def test_drawings_fit_80_columns_and_show_every_cell(spec, seed, plies):
     assert max(map(len, lines)) <= 80
     assert sum(line.count("~~") for line in lines[:22]) == state.scores()[0]
     assert sum(line.count("##") for line in lines[:22]) == state.scores()[1]
-    svg = ElementTree.fromstring(state.svg())
-    polygons = svg.findall(".//{http://www.w3.org/2000/svg}polygon")
-    assert len(polygons) == 124 + (text.last_drop(state) is not None)
+    assert {part for part in parts_of(state.svg()) if part != "declare"} == {f"cell-{name}" for name in text.CELL_NAMES}
+    pieces = [piece.partition("@")[0] for piece in pieces_of(state.svg())]
+    assert [pieces.count("0"), pieces.count("1")] == state.scores()
+    assert state.svg().count(f'stroke="{MARK}"') == (text.last_drop(state) is not None)
 
 
 def test_mere_mortal_marks_every_blizzard_cell_and_standard_only_the_lonely_centre():

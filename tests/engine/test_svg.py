@@ -1,15 +1,33 @@
 """The SVG helpers, what all games draw with them, and what Epicycle does."""
 
+import re
 from xml.etree import ElementTree
 
 import pytest
 
 import engine
 from engine import State
-from engine.svg import LAST, MARK, PYRAMID_SIZES, SEAT_COLOURS, drawing, element, pyramid, seat_row, text
+from engine.svg import (
+    LAST,
+    MARK,
+    PIECE,
+    PYRAMID_SIZES,
+    SEAT_COLOURS,
+    drawing,
+    element,
+    fitted,
+    lying,
+    pyramid,
+    seat_row,
+    stack,
+    text,
+    width_of,
+    wrapped,
+)
 from tests.engine.matches import tables, walk
+from tests.engine.pictures import SVG, fill_of, pieces_of
 
-NAMESPACE = "{http://www.w3.org/2000/svg}"
+NAMESPACE = f"{{{SVG}}}"
 
 
 def parse(inside: str) -> ElementTree.Element:
@@ -18,9 +36,16 @@ def parse(inside: str) -> ElementTree.Element:
 
 
 def fills(state: State) -> list[str]:
-    """Return the fills of all polygons of a state's drawing."""
-    root = ElementTree.fromstring(state.svg())
-    return [polygon.attrib["fill"] for polygon in root.iter(f"{NAMESPACE}polygon")]
+    """Return the fills of all pieces of a state's drawing."""
+    return [fill_of(piece) for piece in pieces_of(state.svg()).values()]
+
+
+def outline(root: ElementTree.Element) -> list[tuple[float, float]]:
+    """Return the corners of a pyramid's outline, where its drawing has them."""
+    placed = root.find(f".//{NAMESPACE}g[@transform]")
+    x, y, scale = (*map(float, re.findall(r"-?[0-9.]+", placed.get("transform"))), 1.0)[:3]
+    numbers = [float(each) for each in re.findall(r"-?[0-9.]+", placed.find(f"{NAMESPACE}path").get("d"))]
+    return [(x + scale * across, y + scale * down) for across, down in zip(numbers[::2], numbers[1::2], strict=True)]
 
 
 def words(state: State) -> set[str | None]:
@@ -45,18 +70,41 @@ def test_words_are_escaped_and_numbers_are_short():
 def test_a_pyramid_has_as_many_pips_as_its_size_and_stands_on_its_base(size):
     root = parse(pyramid(100, 50, size, SEAT_COLOURS[0]))
     assert len(list(root.iter(f"{NAMESPACE}circle"))) == size + 1
-    corners = root.find(f".//{NAMESPACE}polygon").attrib["points"].split()
-    assert [corner.split(",")[1] for corner in corners].count("50") == 2
-    assert "fill" in root.find(f".//{NAMESPACE}polygon").attrib
+    assert max(y for _, y in outline(root)) == 50
+    assert root.find(f".//{NAMESPACE}path").attrib["fill"] == SEAT_COLOURS[0]
 
 
 @pytest.mark.parametrize("scale", [0.5, 1, 2])
 def test_a_scaled_pyramid_is_as_much_larger_in_both_directions_and_stands_on_the_same_base(scale):
-    outline = parse(pyramid(100, 50, 2, SEAT_COLOURS[0], scale)).find(f".//{NAMESPACE}polygon")
-    corners = [tuple(map(float, corner.split(","))) for corner in outline.attrib["points"].split()]
+    corners = outline(parse(pyramid(100, 50, 2, SEAT_COLOURS[0], scale)))
     (left, right), (top, base) = ((min(axis), max(axis)) for axis in zip(*corners, strict=True))
     assert (right - left, base - top) == tuple(scale * length for length in PYRAMID_SIZES[2])
     assert (left + right, base) == (200, 50)
+
+
+def test_a_lying_pyramid_points_where_it_is_turned():
+    corners = outline(parse(lying(100, 50, 2, SEAT_COLOURS[0])))
+    assert max(corners)[0] - min(corners)[0] == pytest.approx(PYRAMID_SIZES[2][1], abs=1)
+    assert "rotate(90)" in lying(0, 0, 2, SEAT_COLOURS[0], angle=90)
+
+
+def test_stacked_pyramids_stand_above_each_other_and_the_edge_of_each_is_seen():
+    root = parse(stack(100, 50, 1, SEAT_COLOURS[0], 1, ["first", "second", "third"]))
+    groups = root.findall(f".//{NAMESPACE}g[@data-piece]")
+    assert [group.get("data-piece") for group in groups] == ["first", "second", "third"]
+    bases = [max(y for _, y in outline(group)) for group in groups]
+    assert bases == sorted(bases, reverse=True) and bases[0] == 50
+    assert len(list(root.iter(f"{NAMESPACE}circle"))) == 2  # the pips of the one on top
+
+
+def test_words_are_cut_and_wrapped_to_fit():
+    assert fitted("short", 100) == "short"
+    cut = fitted("a name that is much too long", 80)
+    assert cut.endswith("…") and width_of(cut, 14) <= 80
+    assert fitted("one\nline\x00", 200) == "one line "
+    lines = wrapped("several words that need more than a line", 100)
+    assert " ".join(lines) == "several words that need more than a line" and len(lines) > 1
+    assert all(width_of(line, 14) <= 100 for line in lines)
 
 
 def test_a_seats_row_is_framed_only_when_it_is_to_move_and_holds_its_colour_and_words():
@@ -65,7 +113,7 @@ def test_a_seats_row_is_framed_only_when_it_is_to_move_and_holds_its_colour_and_
         rectangles = list(root.iter(f"{NAMESPACE}rect"))[1:]  # the paper
         assert len(rectangles) == 1 + to_move
         assert rectangles[-1].attrib["fill"] == SEAT_COLOURS[3]
-        assert [node.text for node in root.iter(f"{NAMESPACE}text")] == ["seat 3", "rank 1"]
+        assert [node.text for node in root.iter(f"{NAMESPACE}text")] == ["3", "seat 3", "rank 1"]
 
 
 @pytest.mark.parametrize(("name", "players", "options"), tables())
@@ -90,7 +138,8 @@ def test_every_piece_is_drawn_once_in_its_owners_colour():
     state = engine.load_game("epicycle", 5).state_from_position("SSMLLMSLM. x4/SML/x3/MML/SSL 1 77")
     drawn = fills(state)
     assert [drawn.count(colour) for colour in SEAT_COLOURS] == [0, 3, 0, 3, 3]
-    pips = sum(1 for _ in ElementTree.fromstring(state.svg()).iter(f"{NAMESPACE}circle")) - 1  # the rim
+    assert drawn.count(PIECE) == 9
+    pips = sum(1 for _ in ElementTree.fromstring(state.svg()).iter(f"{NAMESPACE}circle")) - 2  # rim and ground
     assert pips == (6 + 7 + 5) + (3 * 1 + 3 * 2 + 3 * 3)
     assert {"out, place 5", "out, place 4", "turn 77, seat 1 to move"} <= words(state)
 
