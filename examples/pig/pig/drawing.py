@@ -4,7 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.svg import BOARD, LINE, MARK, NARROW, SEAT_COLOURS, bar, die, drawing, element, part, seat_row, spots, text
+from engine.svg import (
+    BOARD,
+    LINE,
+    MARK,
+    NARROW,
+    SEAT_COLOURS,
+    bar,
+    die,
+    drawing,
+    element,
+    fitted,
+    part,
+    seat_row,
+    spots,
+    text,
+)
 from pig.rules import GOAL, HOLD
 from pig.text import face, last_ply, status
 
@@ -32,7 +47,7 @@ def picture(state: KernelState, names: tuple[str, ...], narrow: bool) -> str:
         _die(face(state), last is not None and not held),
         _pot(int(state.record.pot), held),
         *(_seat(state, seat, names[seat], layout) for seat in range(state.game.players)),
-        text(DIE, height - 16, status(state), 15),
+        text(DIE, height - 16, fitted(status(state, names), width - 2 * DIE, 15), 15),
     )
 
 

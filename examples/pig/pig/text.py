@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -81,10 +82,10 @@ def draw(state: KernelState) -> str:
     return "\n".join([*seats, f"  {status(state)}"])
 
 
-def status(state: KernelState) -> str:
+def status(state: KernelState, names: Sequence[str] = ("seat 0", "seat 1")) -> str:
     """Return how the match stands, in a few words."""
     record = state.record
     if state.is_terminal():
         return f"over ({state.ended}), places {[rank + 1 for rank in state.ranks()]}"
     rolled = f"rolled {face(state)}, " if face(state) else ""
-    return f"{rolled}pot {record.pot}; seat {record.turn} {phase(record)}"
+    return f"{rolled}pot {record.pot}; {names[record.turn]} {phase(record)}"
