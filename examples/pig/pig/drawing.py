@@ -52,7 +52,8 @@ def picture(state: KernelState, names: tuple[str, ...], narrow: bool) -> str:
 
 
 def _die(face: str, is_last: bool) -> str:
-    shown = die(DIE, TOP, SIDE, spots(int(face or 0), SIDE), **(LAST if is_last else {}))
+    frame = element("rect", x=DIE, y=TOP, width=SIDE, height=SIDE, rx=16, fill="none", **LAST) if is_last else ""
+    shown = die(DIE, TOP, SIDE, spots(int(face or 0), SIDE)) + frame
     return part("die", DIE, TOP, SIDE, SIDE + 26, shown, _name(DIE, "roll"))
 
 
@@ -73,6 +74,6 @@ def _seat(state: KernelState, seat: int, name: str, layout: tuple[int, int, int,
     is_first = state.is_terminal() and state.ranks()[seat] == 0
     at_turn = not state.is_terminal() and state.record.turn == seat
     row = (left, top, width - left - (12 if left == SLIM[2] else 20), SEAT_HEIGHT - 8)
-    words = {"below": f"{points} of {GOAL}", "name": name, "room": width - left - BAR - 96.0}
     filled = bar(width - BAR - 32, top + 22, BAR, 14, min(points, GOAL) / GOAL, SEAT_COLOURS[seat])
-    return seat_row(*row, seat, to_move=at_turn, bold=is_first, **words) + filled
+    below, room = f"{points} of {GOAL}", width - left - BAR - 96
+    return seat_row(*row, seat, to_move=at_turn, bold=is_first, below=below, name=name, room=room) + filled
