@@ -112,8 +112,15 @@ class Names:
         """Return a text with `you` or `your` at its start as the start of a sentence; names stay as they are."""
         return f"Y{text[1:]}" if self.you is not None and text.startswith(("you ", "your ", "you:")) else text
 
+    def spoken_to(self, seat: int) -> Names:
+        """Return the same names for words that are said to a player, whoever reads them."""
+        return Names(self.labels, seat)
+
     def ask(self, seat: int, what: str) -> str:
-        """Return what a player is asked to do: `Blue: place a small mid.`, or `Place a small mid.` for you."""
+        """Return what a player is asked to do: `Blue: place a small mid.`, or `Place a small mid.` for you.
+
+        In `what` the player asked is `you` (`spoken_to`).
+        """
         return f"{capital(what)}." if seat == self.you else f"{self.labels[seat]}: {what}."
 
 

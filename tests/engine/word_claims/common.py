@@ -89,16 +89,27 @@ def compared(said, scores, words):
         assert theirs is None and (" each" in words) == (len(set(scores)) == 1)
 
 
-THIRD = {"are": "is", "have": "has", "won": "won", "lost": "lost", "came": "came", "do": "does", "had": "had"}
+THIRD = {
+    "are": "is",
+    "have": "has",
+    "won": "won",
+    "lost": "lost",
+    "came": "came",
+    "do": "does",
+    "had": "had",
+    "held": "held",
+}
 
 
 def without_you(text, you):
     """Return a sentence that speaks to a player as one that speaks of the player."""
     label = f"P{you}"
     if text.startswith("You "):
-        text = re.sub(r" and (capture|take|enclose) ", lambda found: f" and {_third(found[1])} ", text, count=1)
+        text = re.sub(r" and (capture|take|enclose|leave) ", lambda found: f" and {_third(found[1])} ", text, count=1)
+    text = re.sub(r"(\byou \w+ [^;]*) and are out", r"\1 and is out", text)
+    text = text.replace("your own", "their own").replace("you roll a die each", f"{label} roll a die each")
     text = re.sub(r"\b[Yy]our\b", f"{label}'s", text)
-    text = re.sub(r"\b[Yy]ou (?!and\b)(\w+)", lambda found: f"{label} {THIRD.get(found[1], _third(found[1]))}", text)
+    text = re.sub(r"\b[Yy]ou (?!and\b)([a-z]+)", lambda found: f"{label} {THIRD.get(found[1], _third(found[1]))}", text)
     return re.sub(r"\b[Yy]ou\b", label, text)
 
 
