@@ -115,6 +115,8 @@ def _causes(state: KernelState) -> dict[int, str]:
     """
     causes = {}
     for before, action in replay(state):
-        for seat in _fallen(before, before.child(action)):
+        after = before.clone()
+        after.apply_action(action)
+        for seat in _fallen(before, after):
             causes[seat] = "" if seat != before.current_player() else SIZE_WORDS[_slots(before, action)[2]]
     return causes

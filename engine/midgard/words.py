@@ -1,0 +1,153 @@
+"""Midgard in sentences: what to drop or declare, what a drop has enclosed, and how a match ended."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from engine.midgard.rules import CELLS, DECLARE, NEIGHBOURS, PERIMETER
+from engine.midgard.text import BLIZZARD, CELL_NAMES, ICE, OUTCOMES, SEAT_NAMES, SEATS, board_letters
+from engine.words import Motion, Names, Sentence, counted, following, listed, margin, placing
+
+if TYPE_CHECKING:
+    from engine.state import KernelState
+
+MAX_LISTED_CELLS = 4
+"""Of a region; a larger one is told by its number of cells."""
+ALLOWED, DROP, ENCLOSURE, ODIN = "§3 What is allowed", "§4 What a drop does", "§5 Enclosure", "§6 Odin"
+THE_END, LOKI = "§7 The end", "§8 Loki"
+
+
+# What to do now
+
+
+def prompt(state: KernelState, names: Names, chosen: tuple[str, ...]) -> Sentence:
+    """Return what may be dropped or declared, or that chance seeds blizzard."""
+    record = state.record
+    if state.is_chance_node():
+        more = 3 * (int(record.to_pick) - 1)
+        follow = f"; {more} more follow" if more else ""
+        return Sentence(f"Three cells are seeded with blizzard at random{follow}.", section=LOKI)
+    parts, seat = following(state.targets(), chosen)[1], state.current_player()
+    what = f"drop a {SEAT_NAMES[seat]} tile on an ice cell"
+    if record.declared:
+        what += ", or declare too that no ice is left, which ends the match"
+    elif record.odin:
+        what += ", or declare that no ice is left"
+    return Sentence(names.ask(seat, what), parts, section=ODIN if record.odin else ALLOWED)
+
+
+# What happened
+
+
+def tell(before: KernelState, action: int, after: KernelState, names: Names) -> Sentence:
+    """Return which cells were seeded, what was declared, or what was dropped and who got what it has enclosed."""
+    if before.is_chance_node():
+        seeds = OUTCOMES[action].split("+")
+        return Sentence(f"Blizzard is seeded on {listed(seeds)}.", _parts(seeds), section=LOKI)
+    filled = _filled(before, action, after)
+    seat = before.current_player()
+    if action == DECLARE:
+        text = f"{names.does(seat, 'declare')} {'too' if before.record.declared else 'that no ice is left'}"
+        if before.record.declared:
+            text += f", which ends the match: {_shares(after, filled, names)}"
+        text, section, cells = f"{text}{_out_of_tiles(after, names)}.", ODIN, [*filled]
+    else:
+        text = f"{names.does(seat, 'drop')} a {SEAT_NAMES[seat]} tile on {CELL_NAMES[action]}"
+        text += f"{_enclosed(before, action, after, filled, names)}{_out_of_tiles(after, names)}."
+        section, cells = ENCLOSURE if filled else DROP, [action, *filled]
+    parts = _parts(CELL_NAMES[cell] for cell in cells)
+    return Sentence(names.begin(text), parts, tuple(Motion("", part) for part in parts), section)
+
+
+def _parts(cells: Iterable[str]) -> tuple[str, ...]:
+    return tuple(f"cell-{cell}" for cell in cells)
+
+
+def _filled(before: KernelState, action: int, after: KernelState) -> list[int]:
+    """Return the cells that have a tile now and had none, but for the drop."""
+    old, new = board_letters(before.record), board_letters(after.record)
+    return [cell for cell in range(CELLS) if old[cell] not in SEATS and new[cell] in SEATS and cell != action]
+
+
+def _shares(after: KernelState, filled: Sequence[int], names: Names) -> str:
+    """Return how many of the cells filled went to whom: `12 cells go to Blue and 9 to Orange`."""
+    letters = board_letters(after.record)
+    counts = [sum(letters[cell] == side for cell in filled) for side in SEATS]
+    shares = [(count, seat) for seat, count in enumerate(counts) if count]
+    if not shares:
+        return "no cell is filled"
+    words = [f"{count} to {names.who(seat)}" for count, seat in shares]
+    words[0] = f"{counted(shares[0][0], 'cell')} {'goes' if shares[0][0] == 1 else 'go'} to {names.who(shares[0][1])}"
+    return listed(words)
+
+
+def _out_of_tiles(after: KernelState, names: Names) -> str:
+    empty = [seat for seat in range(len(SEATS)) if not after.record.hand[seat]]
+    return "".join(f"; {names.does(seat, 'have')} no tile left" for seat in empty)
+
+
+class Region(NamedTuple):
+    """An enclosed region, with the edges that each side has around it."""
+
+    cells: tuple[int, ...]
+    edges: tuple[int, int]
+
+
+def _enclosed(before: KernelState, action: int, after: KernelState, filled: list[int], names: Names) -> str:
+    """Return what a drop encloses, with the edges that decided where it is one region; in Odin what the end fills."""
+    verb = "" if before.current_player() == names.you else "s"
+    if before.record.odin:
+        return f" and leave{verb} no ice: {_shares(after, filled, names)}" if after.is_terminal() else ""
+    if not filled:
+        return ""
+    regions = _regions(before, action, filled)
+    if len(regions) > 1 or not all(after.record.hand):
+        return f" and enclose{verb} {counted(len(regions), 'region')}: {_shares(after, filled, names)}"
+    ((cells, edges),) = regions
+    which = [CELL_NAMES[cell] for cell in cells]
+    text = f" and enclose{verb} {listed(which) if len(which) <= MAX_LISTED_CELLS else counted(len(which), 'cell')}"
+    if edges[0] == edges[1]:
+        return f"{text}: {counted(edges[0], 'edge')} each, so each side gets half"
+    winner = 0 if edges[0] > edges[1] else 1
+    go = "it goes" if len(cells) == 1 else "they go"
+    return f"{text}: {counted(edges[winner], 'edge')} to {edges[1 - winner]}, so {go} to {names.who(winner)}"
+
+
+def _regions(before: KernelState, action: int, filled: Sequence[int]) -> list[Region]:
+    """Return the regions to which the cells filled belong, as they were when the drop was made."""
+    letters = list(board_letters(before.record))
+    letters[action] = SEATS[before.current_player()]
+    for near in NEIGHBOURS[action]:
+        letters[near] = BLIZZARD if letters[near] == ICE else letters[near]
+    left, regions = [*filled], []
+    while left:
+        cells = [left[0]]
+        for cell in cells:  # grows while it is walked
+            cells += [near for near in NEIGHBOURS[cell] if letters[near] == BLIZZARD and near not in cells]
+        around = [letters[near] for cell in cells for near in NEIGHBOURS[cell]]
+        regions.append(Region(tuple(sorted(cells)), (around.count(SEATS[0]), around.count(SEATS[1]))))
+        left = [cell for cell in left if cell not in cells]
+    return regions
+
+
+# How it ended
+
+
+def verdict(state: KernelState, seat: int | None, names: Names) -> Sentence:
+    """Return a seat's place, by cells and, where those are equal, by perimeter cells, and what ended the match."""
+    letters, ranks = board_letters(state.record), state.ranks()
+    cells = [letters.count(side) for side in SEATS]
+    text = placing(ranks, seat, names) + margin(ranks, cells, seat, "cell")
+    if cells[0] == cells[1]:
+        rims = [sum(letters[cell] == side for cell in PERIMETER) for side in SEATS]
+        mine = ranks.index(0) if seat is None else seat
+        text += f" and {rims[mine]} of the perimeter to {rims[1 - mine]}"
+    return Sentence(f"{text}: {_why(state, names)}.", section=THE_END)
+
+
+def _why(state: KernelState, names: Names) -> str:
+    if state.record.odin and state.history()[-1:] == [DECLARE]:
+        return "both declared that no ice was left"
+    empty = [seat for seat in range(len(SEATS)) if not state.record.hand[seat]]
+    return f"{names.does(empty[0], 'have')} no tile left" if empty else "no ice was left"
