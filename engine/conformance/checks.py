@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from engine.conformance import copies, kernels, observations, pictures, playouts, processes, texts, turns
+from engine.conformance import copies, kernels, observations, pictures, playouts, processes, sentences, texts, turns
 from engine.conformance.probe import MOST_MATCHES, Broken, Check, NotApplicableError, Probe, home
 from engine.errors import in_short, one_line
 from engine.game import Game, shown
@@ -102,6 +102,7 @@ CHECKS: list[Check] = [
             pictures.svg: "the drawing is one well-formed SVG document that loads nothing",
             pictures.targets: "every legal action is reached by clicks of its own on parts of the drawing",
             pictures.reasons: "a reason why a part cannot be clicked is a sentence, and only for such parts",
+            sentences.sentences: "what is to be decided, what happened and how it ended are told in short sentences",
         },
     ),
     *_named(

@@ -248,6 +248,7 @@ BROKEN = {
     "svg": wrong("state", svg=lambda self: SVG.format("<script/>")),
     "targets": wrong("state", targets=one_target),
     "reasons": wrong("state", reason=lambda self, parts: int(parts[-1])),
+    "sentences": wrong("state", prompt=lambda self, names=None, chosen=(): engine.Sentence("Your move", ("p99",))),
 }  # fmt: skip
 OF_KERNELS = {
     "used-words": ("connect_four", "copy_state", lambda old: lambda words, out: out.__setitem__(slice(None), 0)),
