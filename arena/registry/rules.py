@@ -1,5 +1,6 @@
 """The rules of a game as its package has them."""
 
+import re
 from importlib.resources import files
 
 import engine
@@ -8,6 +9,9 @@ from arena.core.text import without_controls
 
 RULES = "RULES.md"
 """File of a game's package with its rules."""
+
+SUMMARY = "In a minute"
+"""Heading of the section of the rules that sums them up."""
 
 
 def rules_of(game: str) -> str:
@@ -18,3 +22,9 @@ def rules_of(game: str) -> str:
         return without_controls((files(package) / RULES).read_text("utf-8"))
     except (ImportError, OSError, ValueError):
         raise ConfigError(f"game '{kind.name}': its package '{package}' has no {RULES}") from None
+
+
+def summary_of(game: str) -> str:
+    """Return the summary of a game's rules, in Markdown, without its heading; empty where there is none."""
+    found = re.search(rf"^## {SUMMARY}\n(.*?)(?=^## |\Z)", rules_of(game), re.MULTILINE | re.DOTALL)
+    return found[1].strip() if found else ""

@@ -6,11 +6,13 @@ What they claim is checked by naive code in `tests/engine/word_claims`.
 import importlib
 import importlib.util
 import random
+import re
 from xml.etree import ElementTree
 
 import pytest
 
 import engine
+from arena.registry.rules import rules_of, summary_of
 from engine import Names
 from engine.conformance.matches import drawn
 from engine.replays import replay
@@ -19,6 +21,8 @@ from tests.engine.matches import tables
 from tests.engine.word_claims.common import Said, labels, without_you
 
 CLAIMED = [table for table in tables() if importlib.util.find_spec(f"tests.engine.word_claims.{table[0]}") is not None]
+SYSTEM_DECISIONS = 3_000
+"""Decisions of each set of game, players and options in the long test."""
 LONG = Names(tuple("ABCDE"[seat] + "m" * 80 for seat in range(5)))
 
 
@@ -53,7 +57,7 @@ def said_of(match, seed, plies=10_000):
 
 
 def check(match, seed):
-    """Check all that is said in a random match; return how many decisions and outcomes it had."""
+    """Check all that is said in a random match; return how many decisions it had."""
     claims = importlib.import_module(f"tests.engine.word_claims.{match[0]}")
     count = 0
     for kind, said, state, after in said_of(match, seed):
@@ -64,7 +68,7 @@ def check(match, seed):
             error.add_note(f"{match}, seed {seed}: {said}")
             raise
         spoken_to(kind, said, state, after)
-        count += kind == "told"
+        count += kind == "told" and state.current_player() >= 0
     return count
 
 
@@ -102,7 +106,20 @@ def spoken_to(kind, said, state, after):
 
 @pytest.mark.parametrize("match", CLAIMED, ids=str)
 def test_all_that_is_said_in_a_match_is_true(match):
-    assert check(match, 1) > 0
+    assert all(check(match, seed) > 0 for seed in (1, 2))
+
+
+@pytest.mark.system
+@pytest.mark.parametrize("match", CLAIMED, ids=str)
+def test_all_that_is_said_of_thousands_of_decisions_is_true(match):
+    decisions, seed = 0, 100
+    while decisions < SYSTEM_DECISIONS:
+        decisions += check(match, seed)
+        seed += 1
+
+
+def test_the_long_test_covers_100_000_decisions():
+    assert len(CLAIMED) * SYSTEM_DECISIONS >= 100_000
 
 
 @pytest.mark.parametrize("match", tables(), ids=str)
@@ -136,6 +153,24 @@ def test_sentences_are_short_with_any_names(match):
     for seat in (None, *range(players)):
         in_form(state.verdict(seat, names))
     in_form(state.prompt(names))
+
+
+@pytest.mark.parametrize("match", CLAIMED, ids=str)
+def test_the_sections_that_sentences_name_are_in_the_rules(match):
+    headings = set(re.findall(r"^## (.*)$", rules_of(match[0]), re.MULTILINE))
+    named = {said.sentence.section for _, said, _, _ in said_of(match, 4)}
+    assert named <= headings
+
+
+@pytest.mark.parametrize("name", sorted({match[0] for match in CLAIMED}))
+def test_the_rules_begin_with_a_summary_of_a_minute(name):
+    assert 30 <= len(summary_of(name).split()) <= 220
+    assert rules_of(name).index("## In a minute") < rules_of(name).index("## §1")
+
+
+def test_a_section_has_the_address_of_its_heading():
+    assert engine.Sentence("Done.", section="§7 Rotating and moving").anchor == "7-rotating-and-moving"
+    assert engine.Sentence("Done.").anchor == ""
 
 
 def test_parts_that_lead_nowhere_are_left_out():
