@@ -2,6 +2,11 @@
 
 It is derived from the log and never in it. A file in the cache folder spares reading all of a log again; only what the
 log has gained since is read. A file of another log, or a broken one, is thrown away.
+
+Why not a database: of 1,000,080 matches of 10 bots, a page of 50 with its total took 9 ms by bot, 17 ms by pair, 6 ms
+by forfeit from these arrays; 94, 210 and 165 ms from the same columns in SQLite with four indexes (111 MB instead of
+62 MB), and 56, 49 and 54 ms in DuckDB 2.0.1, whose library takes 69 MB. Reading the log, most of the 9 s that an index
+takes, is the same for all three. (25 November 2026, processor time of one core, the shortest of 5.)
 """
 
 from __future__ import annotations
