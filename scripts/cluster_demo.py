@@ -43,7 +43,7 @@ class LocalCluster:
         self._start(f"--address={self.address}")
 
     def _start(self, *options: str) -> None:
-        """A node with one processor; returns when it is there."""
+        """Start a node with one processor; return when it is ready."""
         command = [*(sys.executable, "-m", "ray.scripts.scripts", "start", "--block"), *options]
         environment = {**os.environ, "RAY_USAGE_STATS_ENABLED": "0", "RAY_worker_niceness": "0"}
         path = Path(self.folder, f"node-{len(self.running)}.log")
@@ -64,7 +64,7 @@ class LocalCluster:
             time.sleep(0.2)
 
     def end(self, number: int) -> None:
-        """End a node, as a machine that goes down does."""
+        """Kill a node, as if its machine failed."""
         node = self.running[number]
         node.send_signal(signal.SIGTERM)
         with contextlib.suppress(subprocess.TimeoutExpired):

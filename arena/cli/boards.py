@@ -12,7 +12,7 @@ from arena.results.leaderboards import cells, notes_below
 from arena.results.matches import BoardName, choose_boards
 
 OPTIONAL_COLUMNS = ("ties", "wins", "place", "margin", "matches", "ranks", "return ± 95 %")
-"""Columns left out in a narrow terminal, the first ones first; never `group`, which tells who is better than whom."""
+"""Columns left out in a narrow terminal, the first ones first; never `group`, which says which bots differ."""
 
 
 def print_board(at: BoardName, frame: pd.DataFrame) -> None:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from arena.results.comparison import LoggedComparison
 
 MAX_BLOCKS_SHOWN = 5_000_000
-"""Blocks beyond which no number is told."""
+"""Blocks beyond which no number is shown."""
 BAR_CHARS = 20
 """Characters between the two bounds."""
 
@@ -174,7 +174,7 @@ def _how(found: Comparison) -> str:
 
 
 def stronger_in_words(found: Comparison | LoggedComparison) -> str:
-    """Return which bot is stronger, by how much and how sure that is, or what it would take to know."""
+    """Return which bot is stronger, by how much and how surely, or how many matches it would take to know."""
     ahead, elo = found.lead, found.elo
     if ahead is None or elo is None:
         return "Not known which is stronger: no block is complete."
@@ -220,7 +220,7 @@ def conclusion_in_words(found: Comparison) -> str:
 
 
 def by_interval(found: Comparison | LoggedComparison) -> str:
-    """Return that the first line does not come from a test without a decision, if it names a stronger bot."""
+    """Return a remark that the first line rests on the interval alone, if it names a stronger bot."""
     if found.lead is None or not found.lead.sign:
         return ""
     return "; which bot is stronger is known from the interval above, whatever the test would say"

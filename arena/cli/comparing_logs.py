@@ -25,7 +25,7 @@ from arena.results.comparison import LoggedComparison
 from arena.stats.sprt import Sprt
 
 LOG_OPTIONS = ("a", "b", "game", "players")
-"""What of a matchup means something where nothing is played."""
+"""Options of a matchup that apply where nothing is played."""
 UNITS = {"logistic": "Elo", "normalized": "normalised Elo"}
 
 

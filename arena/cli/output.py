@@ -67,7 +67,7 @@ def print_to_stderr(line: str) -> None:
 
 
 def print_interrupted(saved: str) -> int:
-    """Tell what is saved and how to go on; return the exit code."""
+    """Print what is saved and how to resume, and return the exit code."""
     print_to_stderr(how_to_resume(saved, COMMAND.get().line))
     return INTERRUPTED
 

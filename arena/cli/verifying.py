@@ -64,8 +64,8 @@ def _print(report: Verification) -> None:
         print_text(f"{matches_in_words(totals.matches - totals.unverified)} replayed by the rules, {draws}.")
     if not report.comparison and totals.planned:
         _print_missing(report)
-    if totals.other:
-        print_text(f"{totals.other:,} blocks belong to earlier plans of this log alone.")
+    if totals.earlier_blocks:
+        print_text(f"{totals.earlier_blocks:,} blocks belong to earlier plans of this log alone.")
     if report.compared:
         files = "1 exported file" if len(report.compared) == 1 else f"{len(report.compared)} exported files"
         print_text(f"{files} compared with what the log says.")

@@ -48,11 +48,11 @@ class ResultsFile(NamedTuple):
     columns: Mapping[str, str]
     """Asked for: columns of the file by what they are taken for."""
     game: str
-    """Where rows do not tell it."""
+    """Name of the game, if no column has it."""
 
 
 class BuiltLog(NamedTuple):
-    """What a log was made of."""
+    """Content of a log made from a file."""
 
     plan: ResolvedPlan
     matches: int
@@ -152,7 +152,7 @@ def _plan(
 
 
 class _Blocks:
-    """Places of a file's matches in a schedule; blocks are numbered by board in the order of their first rows."""
+    """Assigns the matches of a file to blocks, which are numbered by board in the order of their first rows."""
 
     def __init__(self, staging: Staging, schedule: Schedule) -> None:
         entries = {entry.label: number for number, entry in enumerate(schedule.entries)}
@@ -162,7 +162,7 @@ class _Blocks:
         self._alone = [0 for _ in self._boards]
 
     def spec(self, match: StagedMatch) -> MatchSpec:
-        """Return the match's place."""
+        """Return the block and seats of a match."""
         players, table = len(match.seats), tuple(self._entries[each.bot] for each in match.seats)
         board = self._boards[marked(match.game), players]
         identity = id = _hash(["match", match.game, players, match.name])

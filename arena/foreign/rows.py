@@ -29,7 +29,7 @@ COLUMNS = {
     "place": "place in the match, 1 is best",
     "score": "score in the match, higher is better",
 }
-"""What rows may tell."""
+"""Meanings that columns may have."""
 FORMATS = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
 """Formats by the ending of a file's name."""
 MAX_LINE_BYTES = 2**20
@@ -53,7 +53,7 @@ ROWS_PER_BATCH = 4096
 
 
 class ResultRow(NamedTuple):
-    """What a row tells of one bot in one match; None where its file has no such column or an optional cell is empty."""
+    """One bot in one match; None where the file has no such column or an optional cell is empty."""
 
     line: int
     """In the file, from 1; of Parquet the number of the row."""
@@ -67,7 +67,7 @@ class ResultRow(NamedTuple):
 
 
 Cells = tuple[int, Mapping[str, Any]]
-"""Line, and the wanted cells by what they tell."""
+"""Line, and the wanted cells by their meaning."""
 
 
 class ResultTable(NamedTuple):

@@ -28,11 +28,11 @@ from engine.loading import load_game
 from engine.registry import game_type, provider_names
 
 MAX_MEMORY_BYTES = 2 << 30
-"""Memory that a game may take to start."""
+"""Memory that starting a game may take."""
 MAX_CPU_SECONDS = 20
-"""Seconds of processor time that it may take."""
+"""Processor time that starting a game may take."""
 TIMEOUT_SECONDS = 120.0
-"""Seconds after which it is given up, if it waits or the machine is busy."""
+"""Time after which a start is given up, if the game waits or the machine is busy."""
 MAX_ERROR_CHARS = 2000
 """Of an error's text: less than what a pipe takes at once."""
 ACCEPTED = {"error": "", "text": ""}
@@ -41,7 +41,7 @@ PROBE_WORKER = "game probe"
 
 
 def in_probe() -> bool:
-    """Return whether this process is one that games are tried in, which may take its time."""
+    """Return whether this process is a probe, in which games may take their time."""
     return os.environ.get(WORKER) == PROBE_WORKER
 
 
@@ -61,7 +61,9 @@ class GameProbe:
                 self._started()
 
     def take(self, spec: str, players: int | None = None) -> None:
-        """Raise the `EngineError` that a game is refused with when it is loaded and started; without players, its type.
+        """Load and start a game in the process; raise the `EngineError` that it is refused with.
+
+        Without players only the type of the game is loaded.
 
         Nothing is tried in workers, which may crash: their driver has tried it.
         """
@@ -71,7 +73,7 @@ class GameProbe:
                 raise getattr(errors, found["error"])(found["text"])
 
     def ask(self, spec: str, players: int | None) -> dict[str, str]:
-        """Return what the process answers; that there is no error if it cannot be asked."""
+        """Return the answer of the process; no error if it cannot be reached."""
         with self._lock:
             for _ in range(2):  # somebody may have ended it
                 with contextlib.suppress(OSError, ValueError):
@@ -102,7 +104,7 @@ class GameProbe:
         return self._process
 
     def close(self) -> None:
-        """End the process, unless it is that of a process which this one is a fork of."""
+        """End the process, unless it belongs to the process that this one was forked from."""
         process, self._process = self._process, None
         if process is not None and self._made_for[0] == os.getpid():
             process.kill()
@@ -111,7 +113,7 @@ class GameProbe:
 
 @lru_cache(maxsize=1000)
 def cached_answer(look: GameProbe, spec: str, players: int | None) -> dict[str, str]:
-    """Return what was found when a game was tried first."""
+    """Return the answer about a game, asked once."""
     return look.ask(spec, players)
 
 

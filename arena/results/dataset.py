@@ -166,14 +166,14 @@ def _write_board(tournament: Tournament, index: int, folder: Path, options: Data
 
 
 class Shard:
-    """Rows that wait to be written; a dataset of any size is written through the arrays of one shard."""
+    """Writer of one shard after the other, through arrays of one shard's size."""
 
     def __init__(self, game: Game, rows: int) -> None:
         self.game, self.rows = game, rows
         self.spec, actions = game.observation_spec(), game.num_distinct_actions
         self.count = 0
         self.totals = [0, 0, 0, 0]
-        """Decisions, those with visits, whose visits were not kept, with an evaluation, of all shards so far."""
+        """Decisions in all shards so far: all, with visits, with visits that were not kept, with an evaluation."""
         self.texts: dict[str, list[str]] = {"match": [], "bot": []}
         self.arrays = {
             "ply": np.zeros(rows, np.int32),
@@ -223,7 +223,7 @@ class Shard:
                 yield
 
     def write(self, folder: Path, board: str, number: int, format: DatasetFormat) -> dict[str, Any]:
-        """Write the rows and begin anew; return the shard's entry in the manifest."""
+        """Write the rows as a shard and empty the arrays; return the shard's entry in the manifest."""
         rows, path = self.count, f"{board}/{number:05}.{format}"
         columns = {name: np.array(texts) for name, texts in self.texts.items()}
         columns |= {name: array[:rows] for name, array in self.arrays.items()}
@@ -254,7 +254,7 @@ def decisions_of(match: StoredMatch, game: Game, observation: np.ndarray) -> Ite
 
 
 def _look(state: State, observation: np.ndarray) -> list[int]:
-    """Return the legal actions of a state and write what the seat to move sees, where one is to move."""
+    """Return the legal actions of a state; write what the seat to move observes."""
     if state.current_player() >= 0:
         state.observe(None, observation)
     return state.legal_actions()

@@ -148,7 +148,7 @@ def _frame(path: Path, about: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def _checked(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a table with all but labels and groups as numbers; raise `ValueError` for what is no leaderboard."""
+    """Return a leaderboard with numbers in all columns but labels and groups; raise `ValueError` for anything else."""
     if len(frame.columns) and not {"rank", "bot"} <= set(frame.columns):
         raise ValueError("no leaderboard's columns")
     if frame.empty:
@@ -274,6 +274,6 @@ class _Causes:
 
 
 def _same(before: pd.DataFrame, after: pd.DataFrame) -> bool:
-    """Return whether two boards are equal, but for what writing them to a file may change."""
+    """Return whether two boards are equal, except for what writing them to a file may change."""
     old, new = (json.loads(frame.to_json(orient="records", double_precision=6)) for frame in (before, after))
     return old == new

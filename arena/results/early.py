@@ -18,8 +18,8 @@ from arena.tournament.tournament import Tournament
 class EarlyLeaderboards:
     """Leaderboards as `leaderboards` makes them, of one complete board after the other.
 
-    Matches are read by the thread that calls, since that may use the log; numbers are all that the other one needs.
-    What fails here is left to `leaderboards`, which says why.
+    The calling thread, which may use the log, reads the matches; the other one only computes.
+    Errors are ignored here: `leaderboards` meets them again and reports them.
     """
 
     def __init__(self, tournament: Tournament) -> None:

@@ -1,4 +1,4 @@
-"""Arrays and lists of texts that grow while others read what there was."""
+"""Arrays and vocabularies that grow while other threads read earlier views of them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 
 MAX_WORDS = 1_000
-"""Different endings, or causes, that are told apart."""
+"""Different endings, or causes, with a number of their own; all others share one."""
 OTHER = "other"
 
 
@@ -39,7 +39,7 @@ class GrowingArray:
 
 
 class Vocabulary:
-    """Texts as small numbers; what is too much shares one."""
+    """Texts by small numbers; beyond `MAX_WORDS` all others share one."""
 
     def __init__(self, words: Iterable[str] = ()) -> None:
         self.words = [*words]

@@ -25,11 +25,11 @@ from arena.tournament.tournament import Tournament
 
 DECIMALS = 4
 FEW_BLOCKS = 4
-"""Blocks of a bot below which a leaderboard says what its intervals rest on."""
+"""Blocks of a bot below which a note under the leaderboard says what its intervals rest on."""
 
 
 def no_faults() -> pd.DataFrame:
-    """Return what `faults` returns where there are none."""
+    """Return an empty table of faults."""
     return pd.DataFrame([], columns=FAULTS.names)
 
 
@@ -162,7 +162,7 @@ def by_label(matches: BoardMatches) -> tuple[BoardMatches, np.ndarray]:
 
 
 def as_played(matches: BoardMatches) -> Played:
-    """Return the matches as arrays to rate; where seats mean nothing, who tied is in the order of labels."""
+    """Return the matches as arrays to rate; without seats, bots that tied are in the order of labels."""
     entries, ranks = matches.entries, matches.ranks
     if not matches.has_seats:
         order = np.argsort(ranks * len(matches.labels) + entries, axis=1)
@@ -171,7 +171,7 @@ def as_played(matches: BoardMatches) -> Played:
 
 
 def ratings_with_intervals(matches: BoardMatches) -> pd.DataFrame:
-    """Return bot, rating and interval of the matches of `read_board`, by label."""
+    """Return bot, rating and interval, by label."""
     matches, _ = by_label(matches)
     found = rating_columns(ratings_of(as_played(matches)))[["rating", "rating_ci_low", "rating_ci_high"]]
     return found.round(DECIMALS).add(0.0).assign(bot=matches.labels[found.index])
@@ -185,7 +185,7 @@ def cells(frame: pd.DataFrame) -> dict[str, list[str]]:
 
 
 def disqualified_lines(frame: pd.DataFrame) -> list[str]:
-    """Return the lines below a leaderboard about disqualified bots."""
+    """Return the notes under a leaderboard about disqualified bots."""
     if "disqualified" not in frame:
         return []
     columns = frame[frame["disqualified"].notna()][["disqualified", "bot", "forfeits", "matches"]]
@@ -196,12 +196,12 @@ def disqualified_lines(frame: pd.DataFrame) -> list[str]:
 
 
 def notes_below(frame: pd.DataFrame) -> list[str]:
-    """Return all lines that stand below a leaderboard, wherever it is shown."""
+    """Return all notes under a leaderboard."""
     return disqualified_lines(frame) + few_blocks_lines(frame)
 
 
 def few_blocks_lines(frame: pd.DataFrame) -> list[str]:
-    """Return the line below a leaderboard of few blocks that says what its intervals rest on."""
+    """Return the note under a leaderboard of few blocks that says what its intervals rest on."""
     blocks = frame.attrs.get("blocks", FEW_BLOCKS)
     if blocks >= FEW_BLOCKS:
         return []

@@ -1,4 +1,4 @@
-"""Matches of an index as they are at one moment, and which of them are wanted."""
+"""Snapshot of an index of matches, and filters of it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class MatchKey(NamedTuple):
 
 
 class IndexView(NamedTuple):
-    """An index at one moment."""
+    """Snapshot of an index: columns of matches and seats, and what their numbers stand for."""
 
     match: dict[str, np.ndarray]
     seat: dict[str, np.ndarray]
@@ -52,7 +52,7 @@ class IndexView(NamedTuple):
 
 
 class MatchFilter(NamedTuple):
-    """Which matches are wanted; None for any. What is said of seats holds for one and the same seat."""
+    """Conditions on matches; None for any. Those on seats hold for one and the same seat."""
 
     game: str | None = None
     players: int | None = None
@@ -72,7 +72,7 @@ class MatchFilter(NamedTuple):
 
 
 def matching(view: IndexView, wanted: MatchFilter) -> np.ndarray:
-    """Return which matches are wanted."""
+    """Return which matches fit a filter."""
     match, seat = view.match, view.seat
     found = np.ones(view.total, bool)
     if wanted.game is not None or wanted.players is not None:

@@ -93,7 +93,7 @@ def choose_boards(
 
 
 def chosen_boards(target: str | Path, schedule: Schedule, game: str | None, players: int | None) -> list[int]:
-    """Return the numbers of the boards in a schedule that `choose_boards` chooses."""
+    """Return the numbers of a schedule's boards of a game and a number of players."""
     names = [(board.game, board.players) for board in schedule.boards]
     return [names.index(name) for name in choose_boards(target, names, game, players)]
 

@@ -21,7 +21,7 @@ from arena.verify.plans import LogContents, LoggedPlan
 BLOCKS_PER_TASK = 128
 """Blocks looked up and checked at a time."""
 MAX_MATCHES_OF_ONE_PROCESS = 20_000
-"""Number of matches that one process checks before others would have started."""
+"""Matches that one process checks in the time that others take to start."""
 
 
 @dataclass
@@ -29,7 +29,7 @@ class LogTotals:
     """Numbers of what is in a log."""
 
     blocks: int = 0
-    other: int = 0
+    earlier_blocks: int = 0
     """Blocks of earlier plans only."""
     matches: int = 0
     draws: int = 0
@@ -48,13 +48,13 @@ class LogTotals:
 
 
 class PlanCoverage:
-    """How much of a plan is in the log, counted block by block in canonical order."""
+    """Number of a plan's matches in the log, counted block by block in canonical order."""
 
     def __init__(self, tournament: Tournament) -> None:
         self.tournament, self.schedule = tournament, tournament.schedule
         self.planned = sum(tournament.given_out(board) for board in range(len(self.schedule.boards)))
         self.present = 0
-        self.first: str | None = None
+        self.first_missing: str | None = None
         """Id of the first missing match."""
 
     def take(self, block: Block, lineups: set[int]) -> None:
@@ -63,8 +63,8 @@ class PlanCoverage:
             return
         self.present += len(lineups)
         missing = set(range(self.schedule.lineups(self.schedule.boards[block.board]))) - lineups
-        if missing and self.first is None:
-            self.first = match_id(block.identity, min(missing))
+        if missing and self.first_missing is None:
+            self.first_missing = match_id(block.identity, min(missing))
 
 
 class BlockFinder:
@@ -89,7 +89,7 @@ class BlockFinder:
                     self.followed = False
                     self.findings.add(f"the plan of run {plan.runs[0]} cannot be followed: {error}", table="runs")
                 if number:
-                    self.totals.other += len(self.seen) - before
+                    self.totals.earlier_blocks += len(self.seen) - before
         yield from self._rest()
 
     @property
@@ -104,7 +104,7 @@ class BlockFinder:
         whole = plan.finished and not plan.is_open_ended
         while batch := list(itertools.islice(blocks, BLOCKS_PER_TASK)):
             yield from self._found(number, batch, presence)
-            if self._all_seen and (presence.first or not whole or presence.present == presence.planned):
+            if self._all_seen and (presence.first_missing or not whole or presence.present == presence.planned):
                 break
         if number == 0:
             self.totals.planned, self.totals.present = presence.planned, presence.present
@@ -131,8 +131,8 @@ class BlockFinder:
 
     def _check_presence(self, plan: LoggedPlan, presence: PlanCoverage) -> None:
         """Add a finding for missing matches."""
-        if presence.first is not None and plan.finished and not plan.is_open_ended:
-            self.findings.add(f"is missing, though run {plan.runs[0]} is finished", match=presence.first)
+        if presence.first_missing is not None and plan.finished and not plan.is_open_ended:
+            self.findings.add(f"is missing, though run {plan.runs[0]} is finished", match=presence.first_missing)
 
     def _known(self, identities: Sequence[bytes]) -> dict[bytes, tuple[int, set[int]]]:
         """Return the keys and line-ups of the blocks that are in the log."""

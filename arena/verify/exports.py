@@ -28,9 +28,9 @@ ExportRequest = tuple[str, Sequence[str]]
 
 
 class ComparedExports(NamedTuple):
-    """Names of exports."""
+    """Names of the exports that were compared."""
 
-    all: list[str]
+    names: list[str]
     different: list[str]
     """What an export would write differently now."""
     redrawn: list[str]
@@ -51,14 +51,14 @@ def compare_exports(store: Store, plan: LoggedPlan, findings: Findings) -> Compa
         for made in sorted(place.iterdir()):
             theirs = folder / made.name
             if theirs.is_file():
-                compared.all.append(made.name)
+                compared.names.append(made.name)
                 if (found := _compare(theirs, made)) is not Sameness.ALL:
                     (compared.redrawn if found is Sameness.ALL_BUT_PICTURES else compared.different).append(made.name)
     return compared
 
 
 def _existing_exports(folder: Path, schedule: Schedule) -> Iterator[ExportRequest]:
-    """Yield what was exported, judging by the names of the files."""
+    """Yield which exports exist beside a log, by the names of files."""
     slugs = [board.slug for board in schedule.boards]
     for what, names in (("leaderboards", slugs), ("crosstable", [f"{slug}_crosstable" for slug in slugs])):
         formats: list[str] = [kind for kind in FORMATS if any((folder / f"{name}.{kind}").is_file() for name in names)]

@@ -1,4 +1,4 @@
-"""Check a log of foreign results: against the kept copy of the file that it was made from. Nothing more can be."""
+"""Check a log of foreign results against the kept copy of its file; there are no moves to replay."""
 
 from __future__ import annotations
 

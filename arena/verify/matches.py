@@ -176,7 +176,7 @@ class BlockChecker:
         return self.games[at]
 
     def _why_not(self, spec: str) -> str:
-        """Return that a game is not installed here, if it is not."""
+        """Return a remark if a game is not installed here; else nothing."""
         name = spec.partition("(")[0]
         rules = self.rules.get(name)
         try:

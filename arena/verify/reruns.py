@@ -45,7 +45,7 @@ class RerunOptions(NamedTuple):
     rerun: int | Literal["all"]
     """Number of matches."""
     seed: int
-    """Chooses them."""
+    """Seed of the choice."""
     workers: int
     isolation: Isolation | None
     """None: as the plan says."""
@@ -53,7 +53,7 @@ class RerunOptions(NamedTuple):
 
 @dataclass
 class Determinism:
-    """Whether a bot is deterministic, as far as its matches show."""
+    """Whether a bot is deterministic, judged by its matches."""
 
     bot: str
     """Label of the bot."""
@@ -257,7 +257,7 @@ def _play(
 
 
 def _comparable(logged: StoredMatch, played: StoredMatch) -> bool:
-    """Whether nothing but the bots decided both tries: no clock, no memory of the machine, no killed process.
+    """Return whether the bots alone decided both tries: no clock, no memory of the machine, no killed process.
 
     A bot may raise an error in the words for a killed process, but a match with a killed one is marked too.
     """

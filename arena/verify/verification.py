@@ -80,7 +80,7 @@ class Verification:
             "finished": self.finished,
             "runs": self.runs,
             "blocks": totals.blocks,
-            "blocks_of_earlier_plans": totals.other,
+            "blocks_of_earlier_plans": totals.earlier_blocks,
             "matches": totals.matches,
             "draws": totals.draws,
             "not_replayed": totals.unverified,

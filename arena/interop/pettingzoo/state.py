@@ -76,7 +76,7 @@ def legal(env: Any) -> list[int]:
 
 
 def observables(env: Any) -> tuple[Any, ...]:
-    """Return what can be compared of an environment: who acts, what is legal, what all see, and the rewards."""
+    """Return what two environments are compared by: who acts, what is legal, all observations, and the rewards."""
     restore_go_size(env)
     agents = list(env.agents)
     observations = [_plain(env.observe(agent)) for agent in agents]

@@ -64,7 +64,7 @@ class BoardPage:
 
 @dataclass(frozen=True)
 class ComputedResults:
-    """What is known of a tournament already, so that its report need not find it again."""
+    """Results of a tournament that were computed before, so that its report need not compute them again."""
 
     leaderboards: Mapping[int, pd.DataFrame]
     faults: pd.DataFrame
@@ -298,7 +298,7 @@ DATA_TAG = re.compile(rb'<script type="text/plain" id="data">([^<]*)</script>')
 
 
 class Sameness(Enum):
-    """How far two reports are the same."""
+    """How far two reports agree."""
 
     ALL = auto()
     ALL_BUT_PICTURES = auto()

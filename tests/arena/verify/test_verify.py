@@ -100,7 +100,7 @@ def test_matches_of_an_earlier_plan_belong_to_it_and_an_unfinished_plan_may_lack
     seeded = SECRET.replace("seed = 7", "seed = 8").replace("[2, 3]", "2")
     log = played(tmp_path, seeded)
     report = checked(log)
-    assert (report.sound, report.totals.other, report.runs) == (True, 3 * (3 + 1) + 3, 2)
+    assert (report.sound, report.totals.earlier_blocks, report.runs) == (True, 3 * (3 + 1) + 3, 2)
     with changing(log) as db:
         db.execute("UPDATE runs SET finished = NULL WHERE run = 2")
         last = db.execute("SELECT max(block) FROM blocks").fetchone()[0]
