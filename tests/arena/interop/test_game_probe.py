@@ -100,8 +100,8 @@ def test_workers_try_nothing(look, monkeypatch):
 def test_the_process_ends_with_the_one_that_started_it():
     code = (
         "import os, signal\n"
-        "from arena.interop.game_probe import FirstLook\n"
-        "look = FirstLook('Nothing', 'json')\n"
+        "from arena.interop.game_probe import GameProbe\n"
+        "look = GameProbe('Nothing', 'json')\n"
         "look.prepare()\n"
         "print(look._process.pid, flush=True)\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"
