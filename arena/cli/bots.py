@@ -12,7 +12,8 @@ from typing import Any
 import engine
 from arena.cli.output import Output, plain_table, print_json, print_text, print_to_stderr
 from arena.core.errors import ConfigError
-from arena.plan.resolve import ResolvedBot, Wanted, resolve_bots
+from arena.plan.config import BotEntry
+from arena.plan.resolve import ResolvedBot, resolve_bots
 from arena.registry.discovery import find_bot, named_bots
 from arena.registry.submissions import Submission, Submissions, submitted
 from arena.workers.process import WorkerProcess
@@ -154,7 +155,7 @@ def _described(names: Sequence[str], home: Path | None) -> tuple[list[ResolvedBo
     try:
         for name in names:
             try:
-                found += resolve_bots([Wanted(name, {})], every_board(), worker=worker, home=home)
+                found += resolve_bots([BotEntry(bot=name)], every_board(), worker=worker, home=home)
             except ConfigError as error:
                 broken.append(str(error))
     finally:
@@ -168,7 +169,7 @@ def print_bot(name: str, as_json: bool, home: Path | None) -> None:
     withdrawn = name in handed_in and handed_in[name].withdrawn and name not in named_bots()
     spec = f"{name}@{handed_in[name].newest.short}" if withdrawn else name
     source, _ = find_bot(spec, home=home)  # an unknown name is refused before a worker starts
-    bot = resolve_bots([Wanted(spec, {})], every_board(), home=home)[0]
+    bot = resolve_bots([BotEntry(bot=spec)], every_board(), home=home)[0]
     if as_json:
         print_json(_bot_data(bot) | (_submission_data(handed_in[source.name]) if source.submitted else {}))
         return

@@ -14,10 +14,9 @@ from arena.core.files import open_regular
 from arena.core.limits import Limits
 from arena.foreign.rows import chosen_columns, open_table, read_rows
 from arena.foreign.staging import StagedBoard, StagedMatch, Staging
-from arena.isolation import OWN
 from arena.match.result import MatchRow, SeatRow
 from arena.plan.config import DEFAULT_FORMATS
-from arena.plan.model import BotSettings, ForeignRecord, ResolvedPlan
+from arena.plan.model import ForeignRecord, ResolvedPlan
 from arena.schedule.blocks import Block, MatchSpec, Schedule
 from arena.schedule.boards import Board, Entry
 from arena.schedule.foreign import ForeignSchedule, marked
@@ -147,8 +146,7 @@ def _plan(
     slugs = [board.slug for board in schedule.boards]
     if twice := next((slug for number, slug in enumerate(slugs) if slug in slugs[:number]), None):
         raise RecordError(f"{source.where}: two games would have files of the same name, {twice}; rename one")
-    settings = [BotSettings({}, OWN)] * len(names)
-    return ResolvedPlan.of(name, ForeignSchedule.of(schedule, True), settings, DEFAULT_FORMATS, foreign=foreign)
+    return ResolvedPlan.of(name, ForeignSchedule.of(schedule, True), DEFAULT_FORMATS, foreign=foreign)
 
 
 class _Blocks:

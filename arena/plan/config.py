@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, get_args
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field, ValidationInfo, WithJsonSchema, field_validator, model_validator
 
@@ -84,6 +84,15 @@ class GameEntry(Model):
     _check_opening = field_validator("opening")(_opening)
 
     _one_number_will_do = field_validator("players", mode="before")(different_numbers)
+
+    def kind(self) -> tuple[engine.GameType, dict[str, Any]]:
+        """Return the game, not loaded, and its options; raises an `EngineError` for one that is unknown."""
+        kind, options = engine.game_type(self.game), {**split_game_spec(self.game)[1], **self.options}
+        return engine.game_type(kind.spec(kind.resolve(options))), options
+
+    def numbers_of_players(self, kind: engine.GameType) -> Sequence[int]:
+        """Return the numbers of players of its boards."""
+        return self.players or range(kind.min_players, kind.max_players + 1)
 
 
 class BotEntry(Model):
@@ -173,25 +182,22 @@ class Config(Model):
             raise ValueError("bots: is missing; list at least one, or enter submitted ones by submissions")
         return self
 
-    def wanted(self) -> Iterator[WantedBoard]:
-        """Yield every game at every number of players; raises an `EngineError` for a game or option that is unknown."""
-        for entry in self.games:
-            kind, options = engine.game_type(entry.game), {**split_game_spec(entry.game)[1], **entry.options}
-            kind = engine.game_type(kind.spec(kind.resolve(options)))
-            for players in entry.players or range(kind.min_players, kind.max_players + 1):
-                yield WantedBoard(entry, kind, options, players, len(self.bots) < players <= kind.max_players)
-
     def check_number_of_bots(self, source: str) -> None:
         """Raise `ConfigError` for a board with more players than bots are listed, before any game is loaded for it."""
-        for entry, kind, options, players, lacks_bots in self.wanted():
-            if lacks_bots:
-                where, spec = f"{source}: games[{self.games.index(entry)}]", kind.spec(kind.resolve(options))
-                listed = f"{len(self.bots)} {'is' if len(self.bots) == 1 else 'are'} listed"
-                raise ConfigError(f"{where}: {spec} with {players} players needs at least {players} bots; {listed}")
+        for number, entry in enumerate(self.games):
+            kind, options = entry.kind()
+            for players in entry.numbers_of_players(kind):
+                if len(self.bots) < players <= kind.max_players:
+                    where, spec = f"{source}: games[{number}]", kind.spec(kind.resolve(options))
+                    listed = f"{len(self.bots)} {'is' if len(self.bots) == 1 else 'are'} listed"
+                    raise ConfigError(f"{where}: {spec} with {players} players needs at least {players} bots; {listed}")
 
     def boards(self) -> Iterator[tuple[GameEntry, engine.Game]]:
         """Yield every game at every number of players, loaded; raises an `EngineError` if one cannot be."""
-        return ((board.entry, load(board.kind, board.players, board.options)) for board in self.wanted())
+        for entry in self.games:
+            kind, options = entry.kind()
+            for players in entry.numbers_of_players(kind):
+                yield entry, load(kind, players, options)
 
 
 def _with_scheduler(data: dict[str, Any], common: Collection[str]) -> dict[str, Any]:
@@ -224,17 +230,6 @@ def _fields(text: str, name: str, keys: Collection[str]) -> dict[str, Any]:
     return found
 
 
-class WantedBoard(NamedTuple):
-    """A game at a number of players, before it is loaded, which may take long for those of other libraries."""
-
-    entry: GameEntry
-    kind: engine.GameType
-    options: dict[str, Any]
-    players: int
-    lacks_bots: bool
-    """Whether fewer bots are listed than it has players."""
-
-
 def load_config(path: str | Path) -> Config:
     """Read a TOML file; raises `ConfigError` that names file, key, value and what would be right."""
     return config_from(read_toml(Path(path)), str(path))
@@ -246,11 +241,12 @@ def config_from(data: dict[str, Any], source: str = "config") -> Config:
     config = validated(Config, data, source, parts)
     for number, entry in enumerate(config.games):
         try:
-            wanted = [*config.model_copy(update={"games": (entry,)}).wanted()]
-            refused = not entry.players and any(board.lacks_bots for board in wanted)  # when it is resolved
-            for board in wanted:
-                if not (refused or board.lacks_bots):
-                    load(board.kind, board.players, board.options)
+            kind, options = entry.kind()
+            seatable = [n for n in entry.numbers_of_players(kind) if not len(config.bots) < n <= kind.max_players]
+            if not entry.players and len(seatable) <= kind.max_players - kind.min_players:
+                continue  # it is refused when it is resolved
+            for players in seatable:
+                load(kind, players, options)
         except EngineError as error:
             raise ConfigError(f"{source}: games[{number}]: {error}") from None
     for number, bot in enumerate(config.bots):

@@ -4,43 +4,24 @@ from __future__ import annotations
 
 import contextlib
 import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from arena.core.errors import ConfigError, RecordError
 from arena.core.files import read_json
 from arena.core.files import write_file as write_file
-from arena.match.dice import KeyPair, key_hash, key_pair
+from arena.match.dice import key_hash
 from arena.match.json_lines import Record
 from arena.match.stored import SecretKey, StoredMatch
 from arena.plan.model import ResolvedPlan
-from arena.schedule.blocks import Block, Schedule
 
 PLAN_CHANGED = "Another plan counts in the log than before: boards and exports are of that one."
 
 
-@dataclass(frozen=True)
-class ReadPlan:
-    """A plan.json with its schedule, versions and keys."""
+def read_plan(path: Path) -> ResolvedPlan:
+    """Read a plan.json whose secret keys are all disclosed, without progress, which follows from the log.
 
-    path: Path
-    resolved: ResolvedPlan
-    schedule: Schedule
-    versions: dict[str, str]
-    secret_keys: tuple[bytes, ...]
-    """Keys in the order of the schedule's hashes."""
-
-    def keys(self, block: Block) -> KeyPair:
-        """Return the keys of a block's dice and of its bots' seeds."""
-        secret = self.secret_keys[self.schedule.keys.index(block.key)] if block.key else None
-        return key_pair(self.schedule.seed, secret)
-
-
-def read_plan(path: Path) -> ReadPlan:
-    """Read a plan.json, and the versions.json beside it where there is one.
-
-    Progress is left out: it follows from the log. Raises `RecordError`, and `ConfigError` where
-    there is none.
+    Raises `RecordError`, and `ConfigError` where there is none.
     """
     if not path.is_file():
         what = "is no regular file" if path.exists() else "no such file"
@@ -55,31 +36,28 @@ def read_plan(path: Path) -> ReadPlan:
     resolved = ResolvedPlan.read(data, where)
     if resolved.foreign is not None:
         raise RecordError(f"{path}: is of {resolved.foreign.status}, which have no moves to import")
-    schedule = resolved.schedule()
-    disclosed = [key.key for key in resolved.secret_keys]
-    if None in disclosed:
+    if any(key.key is None for key in resolved.secret_keys):
         raise RecordError(
             f"{path}: the dice are secret and their key is not disclosed yet, so that no roll can be checked; "
             "export again when everything is played"
         )
-    keys = tuple(bytes.fromhex(key) for key in disclosed if key is not None)
-    for key, hash in zip(keys, schedule.keys, strict=True):
-        if key_hash(key) != hash:
-            raise RecordError(f"{path}: a key of its dice is not the one whose hash it holds")
-    return ReadPlan(path, resolved, schedule, _versions(path.with_name("versions.json")), keys)
+    if any(key_hash(key) != hash for hash, key in resolved.disclosed_keys().items()):
+        raise RecordError(f"{path}: a key of its dice is not the one whose hash it holds")
+    return resolved
 
 
 def with_key(record: Record, plan: Path) -> StoredMatch:
     """Return the match of a record, with the key of its secret dice as a plan.json discloses it."""
     if not record.secret:
         return record.match
-    for key in read_plan(plan).secret_keys:
-        if key_hash(key) == record.secret:
-            return replace(record.match, secret=SecretKey(key, record.secret, "", None))
+    key = read_plan(plan).disclosed_keys().get(record.secret)
+    if key is not None:
+        return replace(record.match, secret=SecretKey(key, record.secret, "", None))
     raise RecordError(f"{plan}: holds no key of the secret dice of match {record.id}")
 
 
-def _versions(path: Path) -> dict[str, str]:
+def read_versions(path: Path) -> dict[str, str]:
+    """Read a versions.json; empty where there is none, or it cannot be read."""
     with contextlib.suppress(OSError, ValueError):
         found = read_json(path)
         if isinstance(found, dict):

@@ -9,7 +9,7 @@ import contextlib
 import json
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Annotated, Any, Literal, NamedTuple, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -153,13 +153,6 @@ class ForeignRecord(Model):
         return f"source.{self.kind}"
 
 
-class BotSettings(NamedTuple):
-    """What a plan says of a bot beyond its entry in the schedule."""
-
-    params: dict[str, Any]
-    isolation: Isolation
-
-
 class ResolvedPlan(Model):
     """A plan with all names resolved and all defaults spelled out."""
 
@@ -213,13 +206,12 @@ class ResolvedPlan(Model):
         cls,
         name: str,
         schedule: Schedule,
-        bots: Sequence[BotSettings],
         formats: Sequence[str] = (),
         left_out: Sequence[str] = (),
         rules: Mapping[str, RulesRecord] = MappingProxyType({}),
         foreign: ForeignRecord | None = None,
     ) -> Self:
-        """Describe a schedule, its `bots` by entry, without secret keys."""
+        """Describe a schedule, without secret keys."""
         labels, compared = [entry.label for entry in schedule.entries], schedule.comparison
         data = {
             "name": name,
@@ -243,7 +235,7 @@ class ResolvedPlan(Model):
                 | _progress(schedule, index, labels)
                 for index, board in enumerate(schedule.boards)
             ],
-            "bots": [{**vars(entry), **bot._asdict()} for entry, bot in zip(schedule.entries, bots, strict=True)],
+            "bots": [vars(entry) | {"params": json.loads(entry.params)} for entry in schedule.entries],
             "left_out": [*left_out],
             "rules": dict(rules),
             "foreign": foreign,
@@ -269,7 +261,10 @@ class ResolvedPlan(Model):
         stages = tuple(_stage(board, places) for board in self.boards)
         made = Schedule(
             seed=self.seed,
-            entries=tuple(Entry(bot.label, bot.key, bot.spec, bot.identity, bot.trusted) for bot in self.bots),
+            entries=tuple(
+                Entry(**bot.model_dump(exclude={"params"}), params=json.dumps(bot.params, sort_keys=True))
+                for bot in self.bots
+            ),
             boards=tuple(
                 Board(
                     params=json.dumps(board.params, sort_keys=True),
@@ -299,6 +294,10 @@ class ResolvedPlan(Model):
         labels = [bot.label for bot in self.bots]
         boards = [board.model_copy(update=_progress(schedule, at, labels)) for at, board in enumerate(self.boards)]
         return self.model_copy(update={"boards": boards})
+
+    def disclosed_keys(self) -> dict[str, bytes]:
+        """Return the secret keys that are disclosed, by hash."""
+        return {key.hash: bytes.fromhex(key.key) for key in self.secret_keys if key.key is not None}
 
     def with_keys(self, keys: Sequence[tuple[str, str | None]]) -> Self:
         """Return the plan with these secret keys: their hashes, and the keys that are disclosed."""

@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from arena.core.errors import ArenaError, BotError, ConfigError, UnwritableError
 from arena.core.limits import Limits
@@ -19,7 +19,7 @@ from arena.core.paths import home_folder
 from arena.isolation import LEVELS, OWN, PROGRAMS, Isolation, default_level, launcher
 from arena.match.dice import key_hash, key_pair, single_key
 from arena.plan.config import BotEntry, Config, DatasetFormat, config_from, load_config
-from arena.plan.model import BotSettings, ResolvedPlan
+from arena.plan.model import ResolvedPlan
 from arena.registry.bundles import Bundle
 from arena.registry.discovery import Source, find_bot, is_withdrawn, with_model
 from arena.registry.game_rules import RulesRecord, rules_of_plugins
@@ -32,7 +32,7 @@ from arena.schedule.kinds.round_robin import RoundRobin
 from arena.schedule.openings import check_opening, opening_plies
 from arena.store import BotRow
 from arena.workers.declarations import declaration_of
-from arena.workers.messages import PlannedBoard, PlannedBot, WorkerPlan
+from arena.workers.messages import PlannedBot, WorkerPlan
 from arena.workers.process import WorkerProcess
 from engine import EngineError, Game
 from engine.specs import canonical_options, resolve, split_bot_spec
@@ -85,6 +85,11 @@ class ResolvedBot:
     def identity(self) -> str:
         """`name@hash` over resolved parameters and source."""
         return bot_identity(self.source.name, self.bundle.hash, self.source.class_name, self.params)
+
+    def entry(self, label: str, key: str) -> Entry:
+        """Return its record in a schedule."""
+        params = json.dumps(self.params, sort_keys=True)
+        return Entry(label, key, self.spec, self.identity, self.trusted, params, self.isolation)
 
     @property
     def row(self) -> BotRow:
@@ -151,7 +156,7 @@ class Plan:
         return WorkerPlan(
             keys=self.key_pairs(),
             limits=schedule.limits,
-            boards=[PlannedBoard(board.game, board.players, board.opening) for board in schedule.boards],
+            boards=schedule.boards,
             bots=[
                 PlannedBot(
                     source.name, source.module, source.class_name, bundle, bot.params, bot.options, bot.isolation
@@ -167,8 +172,7 @@ class Plan:
 
         The log's has no progress, which follows from the log.
         """
-        settings = [BotSettings(bot.params, bot.isolation) for bot in self.bots]
-        return ResolvedPlan.of(self.name, self.schedule, settings, self.formats, self.left_out, self.rules)
+        return ResolvedPlan.of(self.name, self.schedule, self.formats, self.left_out, self.rules)
 
 
 def load_plan(
@@ -208,9 +212,8 @@ def make_plan(
     config, places, remarks = _contestants(config, source, home, strict)
     config.check_number_of_bots(source)
     games = list(config.boards())
-    wanted = [Wanted(entry.bot, entry.params, entry.isolation) for entry in config.bots]
     bots = resolve_bots(
-        wanted, [game for _, game in games], folders, worker, lambda number: f"{places[number]}: ", home
+        config.bots, [game for _, game in games], folders, worker, lambda number: f"{places[number]}: ", home
     )
     entries = _entries(config, bots, places)
     boards: list[Board] = []
@@ -284,7 +287,7 @@ def single_plan(game: Game, bots: Sequence[ResolvedBot], seed: int, opening: int
     Where one of them is not trusted, the key of its dice follows from the seed: whoever knows that can play it again.
     """
     keys = [f"{seat}: {bot.spec}" for seat, bot in enumerate(bots)]
-    entries = tuple(Entry(key, key, bot.spec, bot.identity, bot.trusted) for key, bot in zip(keys, bots, strict=True))
+    entries = tuple(bot.entry(key, key) for key, bot in zip(keys, bots, strict=True))
     board = _make_board(game, tuple(range(len(bots))), 1, opening)
     schedule = Schedule(seed, entries, (board,), False, RoundRobin(), Limits())
     plan = Plan("match", schedule, tuple(bots), (), ())
@@ -293,7 +296,7 @@ def single_plan(game: Game, bots: Sequence[ResolvedBot], seed: int, opening: int
 
 def warm_plan(games: Sequence[Game], bots: Sequence[ResolvedBot]) -> Plan:
     """Return a plan of games with all bots that play them, in which nothing is to be played."""
-    entries = tuple(Entry(bot.spec, bot.spec, bot.spec, bot.identity) for bot in bots)
+    entries = tuple(replace(bot.entry(bot.spec, bot.spec), trusted=True) for bot in bots)
     boards = (
         _make_board(game, tuple(entry for entry, bot in enumerate(bots) if bot.refusals[number] is None), 1, 0)
         for number, game in enumerate(games)
@@ -301,16 +304,8 @@ def warm_plan(games: Sequence[Game], bots: Sequence[ResolvedBot]) -> Plan:
     return Plan("warm", Schedule(0, entries, tuple(boards), False, RoundRobin(), Limits()), tuple(bots), (), ())
 
 
-class Wanted(NamedTuple):
-    """A contestant as it is asked for."""
-
-    spec: str
-    params: dict[str, Any]
-    isolation: Isolation | None = None
-
-
 def resolve_bots(
-    wanted: Sequence[Wanted],
+    wanted: Sequence[BotEntry],
     games: Sequence[Game],
     folders: Sequence[Path] = (),
     worker: WorkerProcess | None = None,
@@ -319,11 +314,12 @@ def resolve_bots(
 ) -> list[ResolvedBot]:
     """Find, snapshot and describe bots; raises `ConfigError` that begins with `where` of the bot's number."""
     found = []
-    for number, (spec, params, isolation) in enumerate(wanted):
+    for number, entry in enumerate(wanted):
+        spec = entry.bot
         try:
             source, options = find_bot(spec, folders, home)
-            source, options = with_model(source, {**options, **params}, folders)
-            isolation = isolation or default_level(source)
+            source, options = with_model(source, {**options, **entry.params}, folders)
+            isolation = entry.isolation or default_level(source)
             if source.is_program and not launcher(isolation).runs_programs:
                 suitable = [level for level in LEVELS if launcher(level).runs_programs]
                 raise BotError(f"'{spec}' is a program: isolation must be {' or '.join(suitable)}")
@@ -367,8 +363,8 @@ def _entries(config: Config, bots: Sequence[ResolvedBot], places: Sequence[str])
             raise ConfigError(f"{places[number]}: a second '{label}'; give it a label of its own")
     keys = entry_keys([bot.spec for bot in bots], [entry.label for entry in config.bots])
     return [
-        Entry(label, key, bot.spec, bot.identity, bot.trusted and config.dice != "secret")
-        for label, key, bot in zip(labels, keys, bots, strict=True)
+        replace(entry, trusted=entry.trusted and config.dice != "secret")
+        for entry in (bot.entry(label, key) for label, key, bot in zip(labels, keys, bots, strict=True))
     ]
 
 

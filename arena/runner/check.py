@@ -13,10 +13,11 @@ import engine
 from arena.core.errors import ConfigError
 from arena.core.exit_codes import tells_of_a_kill
 from arena.core.limits import Limits
-from arena.isolation import SUBMITTED, Isolation
+from arena.isolation import SUBMITTED, Isolation, launcher
 from arena.match.dice import single_key
 from arena.match.stored import StoredMatch
-from arena.plan.resolve import Plan, ResolvedBot, Wanted, resolve_bots, single_plan
+from arena.plan.config import BotEntry
+from arena.plan.resolve import Plan, ResolvedBot, resolve_bots, single_plan
 from arena.registry.bundles import MANIFEST
 from arena.registry.declarations import Declaration, first_answers
 from arena.registry.discovery import own_bot
@@ -25,7 +26,7 @@ from arena.registry.submissions import Version, answers_of, keep_answers
 from arena.registry.submitting import Kept, admitted, check_room, keep
 from arena.runner.single import play_specs, random_seed, single_match
 from arena.schedule.blocks import MatchSpec, Schedule
-from arena.schedule.boards import Board, Entry
+from arena.schedule.boards import Board
 from arena.schedule.kinds.round_robin import RoundRobin
 from arena.schedule.openings import opening_plies
 from arena.workers.process import WorkerProcess
@@ -155,12 +156,13 @@ def check(
     It ends with the first match in which the bot runs out of time: all others could take as long.
     `show` is called with each board as soon as it has been played. Raises an `ArenaError` if the bot cannot be loaded.
     """
+    launcher(isolation)
     wanted = _named_boards(games, players) if games else _boards(engine.game_names(), players)
     if not wanted:
         raise ConfigError(f"no game is for {' or '.join(map(str, players))} players")
     worker = WorkerProcess()
     try:
-        contestants = [Wanted(path, {}, isolation), Wanted(OPPONENT, {})]
+        contestants = [BotEntry(bot=path, isolation=isolation), BotEntry(bot=OPPONENT)]
         found = resolve_bots(contestants, wanted, (), worker, home=home)
         if not games and found[BOT].games is not None:  # with options, perhaps, that have not been asked about
             wanted = _boards(_declared_games(found[BOT]), players)
@@ -258,7 +260,7 @@ def _declared_games(bot: ResolvedBot) -> list[str]:
 
 def _plan(found: Sequence[ResolvedBot], games: Sequence[Game], seed: int) -> Plan:
     """Return the plan of a check: the bot, its opponent and every board."""
-    entries = tuple(Entry(bot.spec, bot.spec, bot.spec, bot.identity, bot.trusted) for bot in found)
+    entries = tuple(bot.entry(bot.spec, bot.spec) for bot in found)
     alone = (
         single_plan(game, [found[OTHER]] * game.players, seed, opening_plies(game.default_opening)) for game in games
     )

@@ -24,15 +24,15 @@ from arena.core.machine import cores
 from arena.core.match_ids import Kind
 from arena.core.names import COMPARISONS, shown_name
 from arena.core.paths import home_folder
-from arena.plan.config import MAX_LABEL
+from arena.plan.config import MAX_LABEL, BotEntry
 from arena.plan.files import write_plan
-from arena.plan.resolve import Plan, ResolvedBot, Wanted, entry_keys, resolve_bots, single_plan
+from arena.plan.resolve import Plan, ResolvedBot, entry_keys, resolve_bots, single_plan
 from arena.registry.bundles import MANIFEST
 from arena.registry.game_rules import rules_of_plugins
 from arena.runner.options import Matchup, RunOptions, StopRule
 from arena.runner.run import Outcome, Progress, Run
 from arena.schedule.blocks import Schedule
-from arena.schedule.boards import Board, Entry
+from arena.schedule.boards import Board
 from arena.schedule.comparisons import Compared, StopTest
 from arena.schedule.kinds.duel import Duel
 from arena.schedule.kinds.round_robin import RoundRobin
@@ -226,7 +226,7 @@ def comparison_plan(
     asked_for = [matchup.a, matchup.b, *(matchup.fillers or (FILLERS if game.players > 2 else ()))]
     given, wanted = zip(*map(split_label, asked_for), strict=True)
     named = ["A", "B", *(f"filler {number}" for number in range(1, len(wanted) - 1))]
-    asked = [Wanted(spec, {}, matchup.isolation) for spec in wanted]
+    asked = [BotEntry(bot=spec, isolation=matchup.isolation) for spec in wanted]
     bots = resolve_bots(asked, [game], (), worker, lambda at: f"{named[at]}: ", home)
     for name, bot in zip(named, bots, strict=True):
         if bot.refusals[0] is not None:
@@ -243,10 +243,7 @@ def comparison_plan(
     board = single_plan(game, bots[: game.players], matchup.seed, plies).schedule.boards[0]
     schedule = Schedule(
         seed=matchup.seed,
-        entries=tuple(
-            Entry(label, key, bot.spec, bot.identity, bot.trusted)
-            for label, key, bot in zip(named_as, keys, unique, strict=True)
-        ),
+        entries=tuple(bot.entry(label, key) for label, key, bot in zip(named_as, keys, unique, strict=True)),
         boards=(replace(board, entries=tuple(range(len(unique))), blocks=stop.blocks),),
         permutations=False,
         scheduler=Duel.model_validate(duel) if others else RoundRobin(),

@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 from arena.core.machine import cores
 from arena.core.paths import home_folder
-from arena.plan.resolve import Plan, Wanted, resolve_bots, warm_plan
+from arena.plan.config import BotEntry
+from arena.plan.resolve import Plan, resolve_bots, warm_plan
 from arena.registry.discovery import built_in_bots
 from arena.workers.compile_once import CompiledCode
 from arena.workers.messages import RATINGS, RULES, Compile, WorkerPlan, encode
@@ -207,7 +208,7 @@ def warm(
     boards = [load_game(spec, n) for spec, kind in types for n in range(kind.min_players, kind.max_players + 1)]
     worker = WorkerProcess()
     try:
-        found = resolve_bots([Wanted(spec, {}) for spec in bots or built_in_bots()], boards, worker=worker, home=home)
+        found = resolve_bots([BotEntry(bot=spec) for spec in bots or built_in_bots()], boards, worker=worker, home=home)
         return compile_ahead(warm_plan(boards, found), workers or cores(), show, worker, rated=True)
     finally:
         worker.stop()

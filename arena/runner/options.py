@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from arena.core.errors import ConfigError
 from arena.core.machine import cores
 from arena.core.names import plain_name
-from arena.isolation import Isolation
+from arena.isolation import Isolation, launcher
 from arena.stats.sprt import Sprt
 
 MAX_BLOCKS = 10_000
@@ -70,6 +70,8 @@ class Matchup:
 
     def __post_init__(self) -> None:
         check_seed(self.seed)
+        if self.isolation is not None:
+            launcher(self.isolation)
         if self.name is not None:
             try:
                 plain_name(self.name)

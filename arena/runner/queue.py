@@ -20,8 +20,8 @@ from arena.schedule.blocks import MatchSpec, Schedule
 from arena.store import Finished, Store
 from arena.tournament.tally import Tally
 from arena.tournament.tournament import Tournament
-from arena.workers.messages import Death
-from arena.workers.pools import IN_FLIGHT, Charged, Chunk
+from arena.workers.messages import Death, MatchOrder
+from arena.workers.pools import IN_FLIGHT, Chunk
 
 CHUNK_SECONDS = 0.2
 """Duration of a chunk: long against its way to the worker and back, short against what a user waits for."""
@@ -56,7 +56,7 @@ class MatchQueue:
         self.retries = RetryPolicy()
         self.game_faults: dict[int, GameFault] = {}
         """By board that is stopped, since its game failed."""
-        self._returned: deque[Charged] = deque()
+        self._returned: deque[MatchOrder] = deque()
         """Matches that were handed out and came back unplayed."""
         self._last: deque[MatchSpec] = deque()
         """All that is left, longest first; empty until the end is near."""
@@ -170,12 +170,12 @@ class MatchQueue:
     def _board(self, spec: MatchSpec) -> BoardQueue:
         return self.boards[spec.block.board]
 
-    def _next_matches(self, workers: int) -> list[Charged]:
+    def _next_matches(self, workers: int) -> list[MatchOrder]:
         return self._returned_matches() or self._last_matches(workers) or self._new_matches(workers)
 
-    def _returned_matches(self) -> list[Charged]:
+    def _returned_matches(self) -> list[MatchOrder]:
         """Return matches of one board that came back unplayed; one that ended its worker goes alone."""
-        matches: list[Charged] = []
+        matches: list[MatchOrder] = []
         seconds = 0.0
         while self._returned and len(matches) < MAX_CHUNK:
             spec = self._returned[0][0]
@@ -194,7 +194,7 @@ class MatchQueue:
                 break
         return matches
 
-    def _new_matches(self, workers: int) -> list[Charged]:
+    def _new_matches(self, workers: int) -> list[MatchOrder]:
         """Return a chunk of the board that ends first, for its results to be seen early.
 
         Boards of which little has been played come before: what is left takes as long as all boards together tell.
@@ -210,13 +210,13 @@ class MatchQueue:
                 return matches
         return []
 
-    def _chunk(self, board: BoardQueue, missing: Iterable[MatchSpec], workers: int) -> list[Charged]:
+    def _chunk(self, board: BoardQueue, missing: Iterable[MatchSpec], workers: int) -> list[MatchOrder]:
         """Return matches as they come, as many as make a chunk; a first one alone, as its length is unknown."""
-        matches: list[Charged] = []
+        matches: list[MatchOrder] = []
         share = sum(board.fold.left for board in self.boards) // (2 * IN_FLIGHT * workers)
         most, enough, seconds = max(1, min(MAX_CHUNK, share)), chunk_seconds(workers), 0.0
         for spec in missing if board.costs.known else itertools.islice(missing, 1):
-            matches.append((spec, []))
+            matches.append(MatchOrder(spec))
             seconds += board.costs.match(spec.seats)
             if len(matches) >= most or seconds >= enough:
                 break
@@ -234,7 +234,7 @@ class MatchQueue:
         left = itertools.chain(self._last, *(board.matches() for board in ready))
         self._last = deque(sorted(left, key=lambda spec: self._board(spec).costs.match(spec.seats), reverse=True))
 
-    def _last_matches(self, workers: int) -> list[Charged]:
+    def _last_matches(self, workers: int) -> list[MatchOrder]:
         """Return the longest match of what is left, or some short ones of one board."""
 
         def of_board(board: BoardQueue) -> Iterator[MatchSpec]:
@@ -243,7 +243,7 @@ class MatchQueue:
                 if board.counts(spec):
                     yield spec
 
-        matches: list[Charged] = []
+        matches: list[MatchOrder] = []
         while self._last and not matches:
             board = self._board(self._last[0])
             matches = self._chunk(board, of_board(board), workers)

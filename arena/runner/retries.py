@@ -7,8 +7,7 @@ from collections.abc import Sequence
 
 from arena.match.heartbeat import NOBODY
 from arena.schedule.blocks import MatchSpec
-from arena.workers.messages import Death
-from arena.workers.pools import Charged
+from arena.workers.messages import Death, MatchOrder
 
 Match = tuple[bytes, int]
 """Identity of the block, and line-up."""
@@ -65,7 +64,7 @@ class RetryPolicy:
         self.given_up[specs[0]] = f"{2 * TRIES} workers were lost with it, perhaps for want of memory"
         return False
 
-    def on_worker_death(self, match: Charged, death: Death) -> Charged | None:
+    def on_worker_death(self, match: MatchOrder, death: Death) -> MatchOrder | None:
         """Return the match in which a worker process ended as it is to be tried again; None to give it up.
 
         Deaths are counted by the seat that was at work, since others say nothing of it.
@@ -77,6 +76,6 @@ class RetryPolicy:
         if not certain and deaths[death.seat] < TRIES:
             return match
         if death.seat != NOBODY:
-            return spec, [*charges, death.charge()]
+            return MatchOrder(spec, [*charges, death.charge()])
         self.given_up[spec] = f"its worker process ended {TRIES} times ({death.how or death.cause})"
         return None

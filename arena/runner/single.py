@@ -16,14 +16,15 @@ from arena.match.game_faults import GameError
 from arena.match.replay import Told
 from arena.match.result import MatchRow
 from arena.match.stored import Place, SecretKey, StoredMatch, stored_match
-from arena.plan.resolve import Plan, Wanted, resolve_bots, single_plan
+from arena.plan.config import BotEntry
+from arena.plan.resolve import Plan, resolve_bots, single_plan
 from arena.registry.discovery import spec_of
 from arena.runner.compiling import compile_ahead
 from arena.runner.options import check_seed
 from arena.schedule.blocks import MatchSpec
 from arena.schedule.openings import chosen_plies
-from arena.workers.messages import Death, GameStopped, Played, Retell, Retold, decode
-from arena.workers.pools import Charged, Chunk
+from arena.workers.messages import Death, GameStopped, MatchOrder, Played, Retell, Retold, decode
+from arena.workers.pools import Chunk
 from arena.workers.process import STARTS, WorkerProcess
 from engine import load_game
 from engine.specs import split_bot_spec
@@ -64,7 +65,7 @@ def play_match(
     plies = chosen_plies(opening, loaded.default_opening)
     worker = WorkerProcess()
     try:
-        wanted = [Wanted(spec, {}, level) for spec, level in zip(specs, levels, strict=True)]
+        wanted = [BotEntry(bot=spec, isolation=level) for spec, level in zip(specs, levels, strict=True)]
         found = resolve_bots(wanted, [loaded], (), worker, lambda seat: f"seat {seat}: ", home)
         for bot in found:
             if bot.refusals[0] is not None:
@@ -94,11 +95,11 @@ def play_specs(plan: Plan, specs: Sequence[MatchSpec], worker: WorkerProcess) ->
 
     A worker that is killed while it plays is started again, `STARTS` times in all, before anybody is charged.
     """
-    charged: list[Charged] = [(spec, []) for spec in specs]
+    orders = [MatchOrder(spec) for spec in specs]
     forgiven, killed = False, 0
     rows: list[MatchRow] = []
     printed: list[dict[int, str]] = []
-    while left := charged[len(rows) :]:
+    while left := orders[len(rows) :]:
         reply = worker.play(Chunk(left, 0, listens=True).message())
         if not isinstance(reply, Death):
             played = decode(reply)
@@ -115,10 +116,10 @@ def play_specs(plan: Plan, specs: Sequence[MatchSpec], worker: WorkerProcess) ->
         killed += reply.killed
         if reply.killed and killed < STARTS:
             continue
-        charges = left[reply.number][1]
+        spec, charges = left[reply.number]
         if reply.seat < 0 or any(reply.seat == charge.seat for charge in charges):
             raise WorkerError(f"the match could not be played: its worker process ended ({reply.how or reply.cause})")
-        charges.append(reply.charge())
+        orders[len(rows) + reply.number] = MatchOrder(spec, [*charges, reply.charge()])
     stored = (stored_of(plan, spec, row) for spec, row in zip(specs, rows, strict=True))
     return [replace(match, printed=ends) for match, ends in zip(stored, printed, strict=True)]
 

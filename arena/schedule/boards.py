@@ -22,6 +22,10 @@ class Entry:
     """`name@hash` over resolved parameters and source."""
     trusted: bool = True
     """Whether blocks in which it sits may have public dice, as `arena.plan.resolve.ResolvedBot.trusted` says."""
+    params: str = "{}"
+    """All parameters, defaults spelled out, as JSON."""
+    isolation: str = "none"
+    """Level that its matches are played with."""
 
 
 @dataclass(frozen=True)

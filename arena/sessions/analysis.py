@@ -11,7 +11,9 @@ from typing import NamedTuple
 
 from arena.core.errors import ArenaError, ConfigError, WorkerError
 from arena.core.machine import cores
-from arena.plan.resolve import Wanted, resolve_bots, warm_plan
+from arena.core.models import Scalar
+from arena.plan.config import BotEntry
+from arena.plan.resolve import resolve_bots, warm_plan
 from arena.runner.compiling import compile_ahead
 from arena.sessions.session import RefusedError
 from arena.sessions.setup import MAX_START_PLIES, check_position
@@ -248,8 +250,8 @@ class _SearchWorker:
     def _load(self, job: _Job, board: tuple[str, int]) -> None:
         self._loaded = None
         game = load_game(*board)
-        params = {**UCT_PARAMS, "solve": board[1] == 2}
-        (bot,) = resolve_bots([Wanted("uct", params)], [game], worker=self.process, home=self._pool._home)
+        params: dict[str, Scalar] = {**UCT_PARAMS, "solve": board[1] == 2}
+        (bot,) = resolve_bots([BotEntry(bot="uct", params=params)], [game], worker=self.process, home=self._pool._home)
         if bot.refusals[0] is not None:
             raise ConfigError(f"there is no analysis: uct {bot.refusals[0]}")
         plan = warm_plan([game], [bot])

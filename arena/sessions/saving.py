@@ -12,7 +12,7 @@ from arena.core.paths import home_folder
 from arena.match.json_lines import Record, as_line
 from arena.match.result import MatchRow
 from arena.match.stored import StoredMatch
-from arena.plan.model import BotSettings, ResolvedPlan
+from arena.plan.model import ResolvedPlan
 from arena.plan.resolve import Plan
 from arena.runner.single import single_match, stored_of
 from arena.sessions.session import PlaySession, RefusedError
@@ -63,8 +63,7 @@ def _write(log: Path, name: str, plan: Plan, row: MatchRow, versions: dict[str, 
     with Store.create(log) as store:
         for key in plan.secret_keys:
             store.keep_key(key, now())
-        settings = [BotSettings(bot.params, bot.isolation) for bot in plan.bots]
-        resolved = ResolvedPlan.of(name, plan.schedule, settings)
+        resolved = ResolvedPlan.of(name, plan.schedule)
         bots = [bot_row(plan, entry) for entry in range(len(plan.bots))]
         run = store.begin_run(resolved.as_json(), json.dumps(versions), now(), bots, bundles)
         store.add(plan.schedule, [Finished(single_match(plan), row, WORKER, 1)], run)

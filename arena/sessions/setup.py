@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from arena.core.errors import ConfigError
 from arena.core.names import shown_name
-from arena.plan.resolve import Plan, ResolvedBot, Wanted, resolve_bots, single_plan
+from arena.plan.config import BotEntry
+from arena.plan.resolve import Plan, ResolvedBot, resolve_bots, single_plan
 from arena.registry.bundles import Bundle
 from arena.registry.discovery import Source
 from arena.runner.options import check_seed
@@ -120,7 +121,7 @@ def person_name(seat: str) -> str:
 def resolve(setup: SessionSetup, game: Game, worker: WorkerProcess, home: Path | None) -> Plan:
     """Return the plan of one match; raises an `ArenaError` for bots that are not there or do not play this."""
     bots = [seat for seat, who in enumerate(setup.seats) if not is_person(who)]
-    wanted = [Wanted(setup.seats[seat], {}) for seat in bots]
+    wanted = [BotEntry(bot=setup.seats[seat]) for seat in bots]
     found = resolve_bots(wanted, [game], (), worker, lambda number: f"seat {bots[number]}: ", home)
     for bot in found:
         if bot.refusals[0] is not None:
@@ -140,8 +141,7 @@ def without_persons(plan: Plan, persons: tuple[int, ...]) -> Plan:
 
 def match_order(plan: Plan) -> MatchOrder:
     """Return the order for the match of a session, without charges; line-up 0 has the entries in the order of seats."""
-    spec = single_match(plan)
-    return MatchOrder(0, spec.seats, spec.block.key, spec.stream_ids, spec.lineup, ())
+    return MatchOrder(single_match(plan))
 
 
 def bot_row(plan: Plan, entry: int) -> BotRow:

@@ -13,11 +13,13 @@ from arena.core.errors import ArenaError, ConfigError, RecordError, StoreError, 
 from arena.core.files import made_folder, own_folder
 from arena.core.match_ids import match_id
 from arena.core.paths import home_folder
+from arena.match.dice import key_pair
 from arena.match.json_lines import Record, bare, read_records
 from arena.match.replay import check_draws, check_game, check_words, replay
 from arena.match.stored import StoredMatch
 from arena.plan.config import tournament_name
-from arena.plan.files import ReadPlan, read_plan
+from arena.plan.files import read_plan, read_versions
+from arena.plan.model import ResolvedPlan
 from arena.schedule.blocks import Block, MatchSpec
 from arena.store import BotRow, Finished, MatchRow, SeatRow, Store, move_into_place
 from arena.tournament.dice_keys import finish_log, now
@@ -62,50 +64,50 @@ def import_records(
             raise ConfigError(f"{path}: no such file")
         if path.is_dir():
             raise ConfigError(f"{path}: is a folder; name a file of matches")
-    read = read_plan(plan or files[0].parent / "plan.json")
+    plan = plan or files[0].parent / "plan.json"
+    resolved, versions = read_plan(plan), read_versions(plan.with_name("versions.json"))
     log = home_folder(home) / name / LOG
     if log.exists():
         with Tournament.create(log) as tournament:
             tournament.check_playable("no matches can be added")
             before = tournament.plan if tournament.store.has_run() else None
-            counts = _import(tournament.store, read, files)
+            counts = _import(tournament.store, _RecordChecker(plan, resolved), versions, files)
             return ImportResult(log, *counts, before is not None and tournament.now().plan != before)
     with made_folder(home_folder(home)), own_folder(home_folder(home), ".import-") as folder:
         made = folder / "import.db"
         with Store.create(made) as store:
-            counts = _import(store, read, files)
+            counts = _import(store, _RecordChecker(plan, resolved), versions, files)
         move_into_place(made, log)
     return ImportResult(log, *counts)
 
 
-def _import(store: Store, plan: ReadPlan, files: Sequence[Path]) -> tuple[int, int]:
+def _import(store: Store, places: _RecordChecker, versions: dict[str, str], files: Sequence[Path]) -> tuple[int, int]:
     """Import records in one transaction; return how many were added, and how many were there."""
     added = skipped = 0
-    places = _RecordChecker(plan)
     records = ((f"{path}, line {line}", record) for path in files for line, record in read_records(path))
     with store.transaction():
-        run = _begin(store, plan)
+        run = _begin(store, places, versions)
         while batch := list(itertools.islice(records, MATCHES_PER_BATCH)):
             new = list(_new(store, batch))
-            store.add(plan.schedule, [places.result(where, record) for where, record in new], run)
+            store.add(places.schedule, [places.result(where, record) for where, record in new], run)
             added += len(new)
             skipped += len(batch) - len(new)
         if not added + skipped:
             raise RecordError(f"{', '.join(map(str, files))}: no matches in the file")
-        if Tournament(store, plan.schedule).is_complete():
-            finish_log(store, plan.schedule)
+        if Tournament(store, places.schedule).is_complete():
+            finish_log(store, places.schedule)
     return added, skipped
 
 
-def _begin(store: Store, plan: ReadPlan) -> int:
+def _begin(store: Store, places: _RecordChecker, versions: dict[str, str]) -> int:
     """Record the import as a run, with the keys of secret dice; return its number."""
     kept = {key.checked() for key in store.secret_keys()}
-    for key in plan.secret_keys:
+    for key in places.keys.values():
         if key not in kept:
             store.keep_key(key, now(), now())
-    resolved = plan.resolved.with_keys([(key.hash, None) for key in plan.resolved.secret_keys])
-    bots = [BotRow(entry.identity, entry.spec, "", "", "") for entry in plan.schedule.entries]
-    return store.begin_run(resolved.as_json(), json.dumps(plan.versions), now(), bots, {})
+    bots = [BotRow(entry.identity, entry.spec, "", "", "") for entry in places.schedule.entries]
+    plan = places.plan.with_keys([(hash, None) for hash in places.schedule.keys])
+    return store.begin_run(plan.as_json(), json.dumps(versions), now(), bots, {})
 
 
 def _new(store: Store, batch: Sequence[LocatedRecord]) -> Iterator[LocatedRecord]:
@@ -128,33 +130,34 @@ def _content(match: StoredMatch) -> StoredMatch:
 class _RecordChecker:
     """Finds the places of records in a plan, and checks the records against plan and rules."""
 
-    def __init__(self, plan: ReadPlan) -> None:
-        self.plan = plan
-        self.schedules = {hash: replace(plan.schedule, keys=(hash,)) for hash in plan.schedule.keys}
+    def __init__(self, path: Path, plan: ResolvedPlan) -> None:
+        self.plan, self.schedule, self.keys = plan, plan.schedule(), plan.disclosed_keys()
+        self.schedules = {hash: replace(self.schedule, keys=(hash,)) for hash in self.schedule.keys}
         """Schedules with one secret key, by its hash."""
-        self.boards = {(board.game, board.players): index for index, board in enumerate(plan.schedule.boards)}
-        self.entries = {entry.label: index for index, entry in enumerate(plan.schedule.entries)}
-        for board in plan.schedule.boards:
+        self.boards = {(board.game, board.players): index for index, board in enumerate(self.schedule.boards)}
+        self.entries = {entry.label: index for index, entry in enumerate(self.schedule.entries)}
+        for board in self.schedule.boards:
             try:
                 check_game(board)
             except StoreError as error:
-                raise RecordError(f"{plan.path}: {error}") from None
-        if len(self.boards) < len(plan.schedule.boards):
-            raise RecordError(f"{plan.path}: has a board twice")
+                raise RecordError(f"{path}: {error}") from None
+        if len(self.boards) < len(self.schedule.boards):
+            raise RecordError(f"{path}: has a board twice")
 
     def result(self, where: str, record: Record) -> Finished:
         """Return a record as a finished match; raises `RecordError` if it does not fit plan, rules or dice."""
         block = self._block(where, record)
         try:
             check_words(record.match)
-            check_draws(replay(record.match, self.plan.keys(block)))
+            keys = key_pair(self.schedule.seed, self.keys[block.key] if block.key else None)
+            check_draws(replay(record.match, keys))
         except ArenaError as error:
             raise RecordError(f"{where}: {error}") from None
         seats = tuple(self.entries[label] for label in record.labels)
         return Finished(MatchSpec(block, record.match.lineup, seats), _row(record.match), IMPORT_WORKER, 1)
 
     def _block(self, where: str, record: Record) -> Block:
-        match, schedule = record.match, self.schedules.get(record.secret, self.plan.schedule)
+        match, schedule = record.match, self.schedules.get(record.secret, self.schedule)
         index = self.boards.get((match.game, match.players))
         if index is None:
             raise RecordError(f"{where}: the plan has no board {match.game}, {match.players} players")

@@ -55,11 +55,18 @@ class CompiledCode:
     def _name(self, board: int, entry: int) -> str:
         if board == RATINGS:
             return f"ratings-{hashlib.blake2b(code_hash().encode(), digest_size=16).hexdigest()}"
-        game, players, _ = self.plan.boards[board]
-        parts: list[object] = [self._shared, game]
+        planned = self.plan.boards[board]
+        parts: list[object] = [self._shared, planned.game]
         if entry != RULES:
             bot = self.plan.bots[entry]
-            parts += [players, bot.module, bot.class_name, bot.bundle, sorted(bot.params.items()), bot.isolation]
+            parts += [
+                planned.players,
+                bot.module,
+                bot.class_name,
+                bot.bundle,
+                sorted(bot.params.items()),
+                bot.isolation,
+            ]
         return hashlib.blake2b(repr(parts).encode(), digest_size=16).hexdigest()
 
 

@@ -18,6 +18,8 @@ from arena.match.replay import Told
 from arena.match.result import MatchRow
 from arena.match.stored import StoredMatch
 from arena.registry.bundles import Bundle
+from arena.schedule.blocks import MatchSpec
+from arena.schedule.boards import Board
 from engine.specs import Value
 
 RULES = -1
@@ -86,15 +88,6 @@ class Retold(NamedTuple):
     """Why the match cannot be replayed; empty when it can."""
 
 
-class PlannedBoard(NamedTuple):
-    """A board as a worker sees it."""
-
-    game: str
-    players: int
-    opening: int
-    """Random opening plies."""
-
-
 class PlannedBot(NamedTuple):
     """A contestant as a worker sees it."""
 
@@ -115,7 +108,7 @@ class WorkerPlan(NamedTuple):
     keys: dict[str, tuple[bytes, bytes]]
     """Keys of the dice and of bots' seeds, by the hash of a secret key, or "" for public dice."""
     limits: Limits
-    boards: Sequence[PlannedBoard]
+    boards: Sequence[Board]
     bots: Sequence[PlannedBot]
     """By entry of the schedule."""
     bundles: dict[str, Mapping[str, bytes]]
@@ -138,16 +131,10 @@ class PlanRead(NamedTuple):
 
 
 class MatchOrder(NamedTuple):
-    """One match of a chunk."""
+    """A match to be played."""
 
-    board: int
-    seats: tuple[int, ...]
-    """Entries."""
-    key: str
-    """Hash of the secret key of its dice, or ""."""
-    stream_ids: tuple[bytes, ...]
-    lineup: int
-    charges: Sequence[Charge]
+    spec: MatchSpec
+    charges: Sequence[Charge] = ()
     """Faults of earlier tries, which ended their workers."""
 
 

@@ -7,7 +7,6 @@ import threading
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from arena.match.faults import Charge
 from arena.schedule.blocks import MatchSpec
 from arena.workers.messages import Death, Lost, MatchOrder, PlayChunk, WorkerPlan, encode
 from arena.workers.process import WorkerProcess
@@ -39,15 +38,11 @@ class Pool(Protocol):
         """End the workers, whatever they are doing; chunks still in flight are dropped."""
 
 
-Charged = tuple[MatchSpec, list[Charge]]
-"""A match and the faults that it is charged with."""
-
-
 @dataclass(eq=False)
 class Chunk:
     """Matches that go to one worker together."""
 
-    matches: list[Charged]
+    matches: list[MatchOrder]
     board: int
     worker_name: str = ""
     seconds: float = 0.0
@@ -61,11 +56,7 @@ class Chunk:
 
     def message(self) -> bytes:
         """Return the chunk as it is sent to a worker."""
-        orders = [
-            MatchOrder(spec.block.board, spec.seats, spec.block.key, spec.stream_ids, spec.lineup, charges)
-            for spec, charges in self.matches
-        ]
-        return encode(PlayChunk(orders, self.spent, self.listens))
+        return encode(PlayChunk(self.matches, self.spent, self.listens))
 
 
 Answer = bytes | Death | Lost | BaseException

@@ -159,9 +159,9 @@ class LoadedPlan:
 
     def _game(self, board: int) -> engine.Game:
         """Return a board's game with everything that a match calls compiled, so that no bot's clock pays for it."""
-        name, players, _ = self.plan.boards[board]
+        planned = self.plan.boards[board]
         try:
-            game = engine.load_game(name, players)
+            game = engine.load_game(planned.game, planned.players)
         except Exception as error:
             raise GameFailed(fault_of(error, [], None)) from error
         with self.code.compiling(board, RULES, self._wait) if game.kernels else nullcontext():
@@ -213,11 +213,12 @@ class LoadedPlan:
         For the entries in `spent` being killed is a fault. What was printed is by seat, the end of it. `session` has
         the persons who play in it.
         """
-        game = self.game(order.board)
-        seats = order.seats
+        spec = order.spec
+        block, seats = spec.block, spec.seats
+        game = self.game(block.board)
         bots = [entry for seat, entry in enumerate(seats) if session is None or seat not in session.persons]
         for entry in bots:
-            self.compile(order.board, entry)
+            self.compile(block.board, entry)
         made = {entry: self.contestant(entry) for entry in bots}
         contestants = [made[entry] for entry in seats] if session is None else session.entrants(seats, made)
         self.host.restore(seats)
@@ -226,8 +227,8 @@ class LoadedPlan:
         result = play_match(
             game,
             contestants,
-            Streams(*self.plan.keys[order.key], *order.stream_ids),
-            self.plan.boards[order.board].opening,
+            Streams(*self.plan.keys[block.key], *spec.stream_ids),
+            self.plan.boards[block.board].opening,
             self.plan.limits,
             order.charges,
             self.report if session is None else session.report,
@@ -235,7 +236,7 @@ class LoadedPlan:
             course=Course() if session is None else session.course,
             begun=self.begun,
         )
-        row = row_of(result, order.lineup, time.perf_counter() - started)
+        row = row_of(result, spec.lineup, time.perf_counter() - started)
         printed = PRINTED.take()
         for seat in printed.keys() & row.details.keys():
             if launcher(self.plan.bots[seats[seat]].isolation).in_worker:  # the faults of others hold it

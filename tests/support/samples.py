@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from arena.core.limits import Limits
-from arena.plan.model import BotSettings, ResolvedPlan
+from arena.plan.model import ResolvedPlan
 from arena.schedule.blocks import MatchSpec, Schedule
 from arena.schedule.boards import Board, Entry
 from arena.schedule.kinds.round_robin import RoundRobin
@@ -50,7 +50,7 @@ def schedule(names: Iterable[str | Entry], players: Iterable[int] = (2,), blocks
 def resolved(plan: Schedule) -> ResolvedPlan:
     """A schedule as the plan that a log keeps."""
     formats = ["csv", "json", "md", "parquet"]
-    return ResolvedPlan.of("sample", plan, [BotSettings({}, "none")] * len(plan.entries), formats)
+    return ResolvedPlan.of("sample", plan, formats)
 
 
 def begin(store: Store, plan: Schedule) -> int:

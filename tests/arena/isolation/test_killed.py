@@ -25,7 +25,8 @@ from arena.isolation.process_pool import ProcessPool, RemoteContestant
 from arena.match.dice import Streams
 from arena.match.player import Contestant
 from arena.match.referee import KILLS, play_match
-from arena.plan.resolve import Wanted, resolve_bots
+from arena.plan.config import BotEntry
+from arena.plan.resolve import resolve_bots
 from arena.registry.bundles import bundle_file
 from arena.registry.manifest import bundle_program
 from arena.runner import retries
@@ -362,7 +363,7 @@ def killed_worker(times, number=signal.SIGKILL):
 def test_a_worker_that_is_killed_while_it_plans_is_replaced_and_no_bot_is_blamed(tmp_path, level, number):
     (tmp_path / "b.py").write_text(FIRST)
     with killed_worker(2, number) as worker:
-        (bot,) = resolve_bots([Wanted("b.py:First", {}, level)], [], worker=worker)
+        (bot,) = resolve_bots([BotEntry(bot="b.py:First", isolation=level)], [], worker=worker)
     assert bot.spec == "First"
 
 
@@ -394,7 +395,7 @@ def test_a_worker_that_is_killed_while_it_plays_outside_any_log_is_started_again
 def test_after_three_times_the_bot_is_to_blame_if_it_ran_there(tmp_path, level, error, told):
     (tmp_path / "b.py").write_text(FIRST)
     with killed_worker(3) as worker, pytest.raises(error, match=told):
-        resolve_bots([Wanted("b.py:First", {}, level)], [], worker=worker)
+        resolve_bots([BotEntry(bot="b.py:First", isolation=level)], [], worker=worker)
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,8 @@ from arena.match.player import Contestant
 from arena.match.referee import play_match
 from arena.registry.bundles import Bundle
 from arena.registry.manifest import bundle_program
-from arena.workers.messages import PlannedBoard, PlannedBot, WorkerPlan
+from arena.schedule.boards import Board
+from arena.workers.messages import PlannedBot, WorkerPlan
 from arena.workers.worker import preload_of_plan
 from bots.random_bot import Random
 from engine.cache import kernel_cache
@@ -146,7 +147,7 @@ def test_what_is_loaded_for_a_plan_is_the_same_in_whatever_order_its_bots_come()
 def test_a_worker_loads_what_all_python_bots_of_its_plan_use():
     bot = PlannedBot("rival", "rivalofsecretname", "Rival", "1", {}, "", "sandbox")
     bundles = {"0": PROBED.bundle.files, "1": RIVALS.bundle.files, "2": {"../a": b""}}
-    plan = WorkerPlan({}, Limits(), [PlannedBoard(GAME, 2, 0)], [bot], bundles, {})
+    plan = WorkerPlan({}, Limits(), [Board(GAME, "{}", 2, 1, (0,), 1, 0)], [bot], bundles, {})
     assert preload_of_plan(plan) == preload_of([RIVALS.bundle], [(GAME, 2)])
     assert preload_of_plan(plan._replace(bots=[bot._replace(bundle="2")], boards=[])) == ((), ())
 

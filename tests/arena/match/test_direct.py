@@ -13,7 +13,8 @@ from arena.match.alarm import Alarm, Clock
 from arena.match.player import Contestant
 from arena.match.referee import play_match
 from arena.registry.bundles import bundle_module
-from arena.workers.messages import PlannedBoard, PlannedBot, WorkerPlan
+from arena.schedule.boards import Board
+from arena.workers.messages import PlannedBot, WorkerPlan
 from arena.workers.worker import BotHost, LoadedPlan
 from bots import Bot
 from bots.base import made
@@ -149,7 +150,7 @@ def test_only_bots_of_the_list_that_come_with_the_arena_are_asked_directly(tmp_p
     greedy = bundle_module(ROOT, "bots.greedy")
     bots.append(PlannedBot("greedy", "bots.greedy", "Greedy", greedy.hash, {}, "", "none"))
     files = {bundle.hash: bundle.files for bundle in (*bundles, greedy)}
-    plan = WorkerPlan({}, Limits(), [PlannedBoard("epicycle", 2, 0)], bots, files, {})
+    plan = WorkerPlan({}, Limits(), [Board("epicycle", "{}", 2, 1, (0, 1), 1, 0)], bots, files, {})
     loaded = LoadedPlan(plan, lambda *activity: None, BotHost())
     contestants = [loaded.contestant(entry) for entry in range(3)]
     assert [isinstance(each, Contestant) and each.direct for each in contestants] == [True, False, False]

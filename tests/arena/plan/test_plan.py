@@ -10,9 +10,9 @@ import engine
 from arena.cli.bots import every_board
 from arena.core.errors import ConfigError
 from arena.match.dice import BOTS_PERSON, DICE_PERSON, public_key
-from arena.plan.config import config_from
+from arena.plan.config import BotEntry, config_from
 from arena.plan.model import ResolvedPlan
-from arena.plan.resolve import Wanted, make_plan, resolve_bots
+from arena.plan.resolve import make_plan, resolve_bots
 from arena.registry.discovery import built_in_bots
 from arena.schedule.kinds.gauntlet import Gauntlet
 from arena.schedule.openings import check_opening, opening_plies
@@ -261,7 +261,7 @@ def test_editing_a_bot_after_planning_changes_nothing_that_the_plan_plays(plan_o
 
 def test_every_built_in_bot_is_bundled_loaded_and_described(worker):
     names = sorted(built_in_bots())
-    found = resolve_bots([Wanted(name, {}) for name in names], [], worker=worker)
+    found = resolve_bots([BotEntry(bot=name) for name in names], [], worker=worker)
     assert [bot.spec for bot in found] == names
     assert all(bot.summary.endswith(".") for bot in found)
     assert len({bot.identity for bot in found}) == len(names)

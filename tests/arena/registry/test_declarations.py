@@ -8,7 +8,8 @@ import pytest
 
 from arena import api
 from arena.core.errors import ArenaError, BotError
-from arena.plan.resolve import Wanted, resolve_bots
+from arena.plan.config import BotEntry
+from arena.plan.resolve import resolve_bots
 from arena.registry.declarations import first_answers, read
 from arena.registry.describe import is_as_planned
 from arena.registry.discovery import find_bot
@@ -214,10 +215,12 @@ def test_a_submitted_bot_is_asked_once(tmp_path, monkeypatch):
     (tmp_path / "b.py").write_text(text)
     submit(str(tmp_path / "b.py"), "wavering", "Ann")
     boards = [load_game("epicycle", 2), load_game("midgard", 2)]
-    found = [resolve_bots([Wanted("wavering", {}, "process")], boards)[0] for _ in range(4)]
+    found = [resolve_bots([BotEntry(bot="wavering", isolation="process")], boards)[0] for _ in range(4)]
     assert len({bot.identity for bot in found}) == 1
     assert len({tuple(bot.refusals) for bot in found}) == 1
-    asked = resolve_bots([Wanted("wavering:since=7", {}, "process")], [*boards, load_game("magic_mids", 3)])[0]
+    asked = resolve_bots(
+        [BotEntry(bot="wavering:since=7", isolation="process")], [*boards, load_game("magic_mids", 3)]
+    )[0]
     assert (asked.spec, asked.params) == ("wavering:since=7", {"since": "7"})
     assert asked.refusals[:2] == found[0].refusals
     source, _ = find_bot("wavering")
@@ -232,4 +235,4 @@ def test_a_damaged_declaration_is_told_by_its_name(tmp_path, monkeypatch):
     source, _ = find_bot("wavering")
     (tmp_path / "home" / "bots" / f"{source.version.hash}.json").write_text('{"b:Wavering": {}}')
     with pytest.raises(ArenaError, match=r"\.json: is damaged; it holds what a submitted bot declared"):
-        resolve_bots([Wanted("wavering", {}, "process")], [])
+        resolve_bots([BotEntry(bot="wavering", isolation="process")], [])

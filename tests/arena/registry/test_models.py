@@ -4,7 +4,8 @@ import pytest
 
 from arena import api
 from arena.core.errors import ArenaError, ConfigError
-from arena.plan.resolve import Wanted, resolve_bots
+from arena.plan.config import BotEntry
+from arena.plan.resolve import resolve_bots
 from arena.registry.discovery import find_bot, with_model
 from arena.verify.verification import verify
 from engine import load_game
@@ -22,7 +23,7 @@ def folder(tmp_path):
 
 
 def resolved(folder, *specs):
-    return resolve_bots([Wanted(spec, {}) for spec in specs], [FOUR], [folder])
+    return resolve_bots([BotEntry(bot=spec) for spec in specs], [FOUR], [folder])
 
 
 def refusal(spec, folder):

@@ -10,7 +10,8 @@ import pytest
 import engine
 from arena import api
 from arena.core.errors import ArenaError
-from arena.plan.resolve import Wanted, resolve_bots
+from arena.plan.config import BotEntry
+from arena.plan.resolve import resolve_bots
 from arena.registry.discovery import find_bot
 from arena.registry.init_bot import LANGUAGES, init_bot
 from arena.registry.submissions import submitted
@@ -77,7 +78,7 @@ def test_a_new_python_bot_plays_every_game_without_a_fault(desk):
 @pytest.mark.parametrize("game", engine.game_names())
 def test_a_new_bot_for_one_game_plays_that_one(desk, game):
     init_bot("my_bot", game)
-    bots = resolve_bots([Wanted("my_bot.py:MyBot", {})], [])
+    bots = resolve_bots([BotEntry(bot="my_bot.py:MyBot")], [])
     assert bots[0].games == [game]
 
 

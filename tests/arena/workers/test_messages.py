@@ -10,6 +10,8 @@ from arena.match.replay import Told
 from arena.match.result import SeatRow
 from arena.match.stored import Place, SecretKey, stored_match
 from arena.registry.bundles import Bundle
+from arena.schedule.blocks import Block, MatchSpec
+from arena.schedule.boards import Board
 from arena.workers import messages
 from arena.workers.messages import (
     Compile,
@@ -25,7 +27,6 @@ from arena.workers.messages import (
     MoveReply,
     MoveRequest,
     NoRoom,
-    PlannedBoard,
     PlannedBot,
     PlanRead,
     PlayChunk,
@@ -47,7 +48,8 @@ from tests.support.samples import row
 
 BUNDLE = Bundle("mine", {"mine.py": b"\x00\xff"})
 BOT = PlannedBot("mine", "mine", "Mine", BUNDLE.hash, {"depth": 2, "style": "é"}, "depth=2", "sandbox")
-BOARD = PlannedBoard("epicycle", 2, 1)
+BOARD = Board("epicycle", "{}", 2, 1, (0,), 1, 1)
+SPEC = MatchSpec(Block(0, 3, (1, 0), b"\x01", b"\x02", Kind.COMMON, "key"), 1, (1, 0))
 FORFEIT = row(0, [0, 1], seats=[SeatRow(0, 1.5), SeatRow(1, -2, "crash", 7)], details={1: "\ud800\n"}, notes=[(3, "?")])
 PLACE = Place(b"\x01", b"\x02", 0, "epicycle", 2, 0, 2, 7, Kind.SECRET, SecretKey(b"\x03", "hash", "today", None))
 SAMPLES = [
@@ -57,7 +59,7 @@ SAMPLES = [
     Description({"about": ["anything", None, 1.5, 2**70, -0.0, float("inf")]}),
     WorkerPlan({"": (b"a", b"b")}, Limits(1.0), [BOARD], [BOT], {BUNDLE.hash: BUNDLE.files}, {"g.py": b""}),
     PlanRead("no sandbox"),
-    PlayChunk([MatchOrder(0, (1, 0), "", (b"\x01", b"\x02"), 1, [Charge(0, 3, "crash", "how")])], [1], True),
+    PlayChunk([MatchOrder(SPEC, [Charge(0, 3, "crash", "how")])], [1], True),
     Played([row(0, [1, 0]), FORFEIT], {1: [0, 4]}, {1: {0: "a\n", 4: "\ud800"}}),
     PlayedLast([FORFEIT], {}, {}),
     Compile([(0, -1), (0, 1)]),
@@ -65,7 +67,7 @@ SAMPLES = [
     GameStopped(2, GameFault("what", "trace", ["a1"], "position", bots=("one", "two"))),
     NoRoom("what", "remedy"),
     StartSession(
-        MatchOrder(0, (0, 1), "", (b"\x01",), 0, [Charge(1, 3, "resigned", known="?")]), [0], "position", [3, 1]
+        MatchOrder(SPEC, [Charge(1, 3, "resigned", known="?")]), [0], "position", [3, 1]
     ),
     SessionUpdate(1, [3, 1], [(0, "note")], {0: ("crash", 2, "detail")}),
     MoveRequest(0, [], [], {}),
