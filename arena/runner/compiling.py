@@ -16,7 +16,7 @@ from arena.plan.resolve import Plan, resolve_bots, warm_plan
 from arena.registry.discovery import built_in_bots
 from arena.workers.compile_once import CompiledCode
 from arena.workers.messages import RATINGS, RULES, Compile, WorkerPlan, encode
-from arena.workers.pools import LISTEN, Chunk, LocalPool, Reply
+from arena.workers.pools import POLL_SECONDS, Chunk, LocalPool, Reply
 from arena.workers.process import WorkerProcess
 from engine import game_names, game_type, load_game
 
@@ -182,7 +182,7 @@ def compile_ahead(
                     pool.submit(worker, chunk)
             show(stage.line)
             with contextlib.suppress(queue.Empty):
-                _, done, answer = replies.get(timeout=LISTEN)
+                _, done, answer = replies.get(timeout=POLL_SECONDS)
                 assert isinstance(done, CompileChunk)
                 stage.done(done)
                 if isinstance(answer, BaseException):

@@ -7,6 +7,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from arena.core.errors import ClusterError
+from arena.runner.interruption import Interruption
 from arena.runner.options import RunOptions
 from arena.runner.progress import SETTLED, Progress
 from arena.workers.messages import WorkerPlan
@@ -23,9 +24,14 @@ class RayHandover:
     """Starts Ray in a thread when it was asked for or pays, and adds its pool to those of the run when it is ready."""
 
     def __init__(
-        self, options: RunOptions, plan: WorkerPlan, replies: queue.SimpleQueue[Reply], progress: Progress
+        self,
+        options: RunOptions,
+        plan: WorkerPlan,
+        replies: queue.SimpleQueue[Reply],
+        progress: Progress,
+        interruption: Interruption,
     ) -> None:
-        self.options, self.progress = options, progress
+        self.options, self.progress, self.interruption = options, progress, interruption
         self._pool: RayPool | None = None
         self._plan, self._replies = plan, replies
         self._error: BaseException | None = None
@@ -33,11 +39,11 @@ class RayHandover:
         """Set when the start has succeeded or failed."""
         self._started = self._settled = False
 
-    def update(self, pools: list[Pool], stopping: bool) -> None:
+    def update(self, pools: list[Pool]) -> None:
         """Start Ray when enough is left to pay for it, and let it take over from the pools when it is ready."""
         if not self._started:
             pays = self.progress.playing > SETTLED and (self.progress.roughly_left or 0.0) > RAY_PAYS_AFTER
-            if pays and self.options.backend == "auto" and self.options.workers > 1 and not stopping:
+            if pays and self.options.backend == "auto" and self.options.workers > 1 and not self.interruption.requested:
                 self.start()
         elif self._ended.is_set() and not self._settled:
             self._take_over(pools)
@@ -49,7 +55,7 @@ class RayHandover:
         try:
             from arena.workers.ray.pool import RayPool  # only where it is used, since starting up should be fast
 
-            options, hurries = self.options, lambda: self.progress.stopping
+            options, hurries = self.options, lambda: self.interruption.requested
             self._pool = RayPool(options.workers, self._plan, self._replies, options.address, hurries)
             threading.Thread(target=self._live, args=(self._pool,), daemon=True, name="ray").start()
         except Exception as error:

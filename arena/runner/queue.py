@@ -5,9 +5,8 @@ None of it affects results.
 
 from __future__ import annotations
 
-import itertools
-from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from arena.match.game_faults import GameFault
@@ -15,30 +14,17 @@ from arena.match.heartbeat import NOBODY, SILENCE
 from arena.match.result import MatchRow
 from arena.runner.board_queue import BoardQueue
 from arena.runner.folds import SequentialFold
+from arena.runner.play_order import PlayOrder, chunk_seconds
 from arena.runner.retries import RetryPolicy
 from arena.schedule.blocks import MatchSpec, Schedule
 from arena.store import Finished, Store
 from arena.tournament.tally import Tally
 from arena.tournament.tournament import Tournament
-from arena.workers.messages import Death, MatchOrder
+from arena.workers.messages import Death
 from arena.workers.pools import IN_FLIGHT, Chunk
 
-CHUNK_SECONDS = 0.2
-"""Duration of a chunk: long against its way to the worker and back, short against what a user waits for."""
-SERVED = 500
-"""Chunks a second that the driver hands out at most; for more workers than a fifth of that, chunks get longer."""
-MAX_CHUNK = 2000
-LAST = 4.0
-"""The longest matches are handed out first when less than so many times their length is left for each worker."""
-MOST_LAST = 10_000
-"""Matches that are sorted for it at most."""
-UNKNOWN = 60.0
-"""Seconds that the first match of a board is expected to take."""
-
-
-def chunk_seconds(workers: int) -> float:
-    """Return the duration that chunks should have when so many workers play."""
-    return max(CHUNK_SECONDS, workers / SERVED)
+FIRST_MATCH_SECONDS = 60.0
+"""Time that the first match of a board is expected to take."""
 
 
 class MatchQueue:
@@ -56,10 +42,7 @@ class MatchQueue:
         self.retries = RetryPolicy()
         self.game_faults: dict[int, GameFault] = {}
         """By board that is stopped, since its game failed."""
-        self._returned: deque[MatchOrder] = deque()
-        """Matches that were handed out and came back unplayed."""
-        self._last: deque[MatchSpec] = deque()
-        """All that is left, longest first; empty until the end is near."""
+        self.order = PlayOrder(self.boards, self.retries)
 
     # Totals
 
@@ -89,7 +72,7 @@ class MatchQueue:
     def not_played(self) -> dict[MatchSpec, str]:
         """Matches still in the plan that were given up, each with the reason."""
         given_up = self.retries.given_up
-        return {spec: why for spec, why in given_up.items() if self._board(spec).counts(spec)}
+        return {spec: why for spec, why in given_up.items() if self.order.board(spec).counts(spec)}
 
     def seconds_left(self) -> float | None:
         """Return how long the rest takes one worker, estimated from boards with results; None before there are any."""
@@ -128,19 +111,19 @@ class MatchQueue:
 
     def any_missing(self) -> bool:
         """Return whether there is anything to play."""
-        matches = self._next_matches(1)
-        self._returned.extendleft(reversed(matches))
+        matches = self.order.next(1)
+        self.order.put_back(matches)
         return bool(matches)
 
     def next_chunk(self, workers: int) -> Chunk | None:
         """Return what one of so many workers should play next; None while there is nothing."""
-        matches = self._next_matches(workers)
+        matches = self.order.next(workers)
         if not matches:
             return None
-        board = self._board(matches[0][0])
+        board = self.order.board(matches[0].spec)
         sizes = Counter([spec.seats for spec, _ in matches])
         costs = board.costs
-        seconds = sum(n * costs.match(seats) for seats, n in sizes.items()) if costs.known else UNKNOWN
+        seconds = sum(n * costs.match(seats) for seats, n in sizes.items()) if costs.known else FIRST_MATCH_SECONDS
         return Chunk(matches, board.number, seconds=seconds, spent=self.retries.spent)
 
     def ahead(self, workers: int) -> int:
@@ -164,90 +147,7 @@ class MatchQueue:
         fault = replace(fault, match=spec.id, game=planned.game, players=planned.players, bots=bots)
         self.game_faults[number] = fault
         self.boards[number].stop()
-        self._returned = deque(match for match in self._returned if match[0].block.board != number)
-        self._last = deque(other for other in self._last if other.block.board != number)
-
-    def _board(self, spec: MatchSpec) -> BoardQueue:
-        return self.boards[spec.block.board]
-
-    def _next_matches(self, workers: int) -> list[MatchOrder]:
-        return self._returned_matches() or self._last_matches(workers) or self._new_matches(workers)
-
-    def _returned_matches(self) -> list[MatchOrder]:
-        """Return matches of one board that came back unplayed; one that ended its worker goes alone."""
-        matches: list[MatchOrder] = []
-        seconds = 0.0
-        while self._returned and len(matches) < MAX_CHUNK:
-            spec = self._returned[0][0]
-            board = self._board(spec)
-            if not board.compiled:
-                break
-            if not board.counts(spec):
-                self._returned.popleft()
-                continue
-            alone = self.retries.plays_alone(spec)
-            if matches and (alone or spec.block.board != matches[0][0].block.board):
-                break
-            matches.append(self._returned.popleft())
-            seconds += board.costs.match(spec.seats)
-            if alone or seconds >= CHUNK_SECONDS:
-                break
-        return matches
-
-    def _new_matches(self, workers: int) -> list[MatchOrder]:
-        """Return a chunk of the board that ends first, for its results to be seen early.
-
-        Boards of which little has been played come before: what is left takes as long as all boards together tell.
-        """
-        while ready := [board for board in self.boards if board.ready]:
-            if self._is_near_end(ready, workers):
-                self._sort_rest(ready)
-                return self._last_matches(workers)
-            board = min(ready, key=_turn)
-            matches = self._chunk(board, board.matches(), workers)
-            if matches:
-                board.round = matches[-1][0].block.round
-                return matches
-        return []
-
-    def _chunk(self, board: BoardQueue, missing: Iterable[MatchSpec], workers: int) -> list[MatchOrder]:
-        """Return matches as they come, as many as make a chunk; a first one alone, as its length is unknown."""
-        matches: list[MatchOrder] = []
-        share = sum(board.fold.left for board in self.boards) // (2 * IN_FLIGHT * workers)
-        most, enough, seconds = max(1, min(MAX_CHUNK, share)), chunk_seconds(workers), 0.0
-        for spec in missing if board.costs.known else itertools.islice(missing, 1):
-            matches.append(MatchOrder(spec))
-            seconds += board.costs.match(spec.seats)
-            if len(matches) >= most or seconds >= enough:
-                break
-        return matches
-
-    def _is_near_end(self, ready: Sequence[BoardQueue], workers: int) -> bool:
-        """Return whether so little is left that the longest matches had better be first."""
-        if sum(board.fold.left for board in ready) > MOST_LAST or not all(board.costs.known for board in ready):
-            return False
-        seconds = sum(board.fold.left * board.costs.mean for board in self.boards)
-        return seconds < LAST * max(board.costs.longest for board in ready) * workers
-
-    def _sort_rest(self, ready: Sequence[BoardQueue]) -> None:
-        """Sort all that is left of some boards, longest first."""
-        left = itertools.chain(self._last, *(board.matches() for board in ready))
-        self._last = deque(sorted(left, key=lambda spec: self._board(spec).costs.match(spec.seats), reverse=True))
-
-    def _last_matches(self, workers: int) -> list[MatchOrder]:
-        """Return the longest match of what is left, or some short ones of one board."""
-
-        def of_board(board: BoardQueue) -> Iterator[MatchSpec]:
-            while self._last and self._board(self._last[0]) is board:
-                spec = self._last.popleft()
-                if board.counts(spec):
-                    yield spec
-
-        matches: list[MatchOrder] = []
-        while self._last and not matches:
-            board = self._board(self._last[0])
-            matches = self._chunk(board, of_board(board), workers)
-        return matches
+        self.order.drop(number)
 
     @property
     def complete(self) -> list[int]:
@@ -276,7 +176,7 @@ class MatchQueue:
     def _put_back(self, chunk: Chunk, start: int = 0) -> None:
         """Remove the matches of a chunk from one on, to hand them out again."""
         if chunk.board not in self.game_faults:
-            self._returned.extendleft(reversed(chunk.matches[start:]))
+            self.order.put_back(chunk.matches[start:])
         del chunk.matches[start:]
 
     def on_worker_lost(self, chunk: Chunk, in_play: bool) -> None:
@@ -293,17 +193,12 @@ class MatchQueue:
         match = chunk.matches.pop(min(death.number, len(chunk.matches) - 1))
         self._put_back(chunk)
         if death.cause == "timeout" and death.seat == NOBODY:
-            self.stop_board(match[0], GameFault(f"its rules did not come back in {SILENCE:g} s", "", [], ""))
+            self.stop_board(match.spec, GameFault(f"its rules did not come back in {SILENCE:g} s", "", [], ""))
         elif (charged := self.retries.on_worker_death(match, death)) is not None:
-            self._returned.appendleft(charged)
+            self.order.put_back([charged])
 
     def write(self, run: int) -> None:
         """Write what is not in the log yet, in one transaction."""
         results, self.unwritten = self.unwritten, []  # what cannot be written is played again when the run is resumed
         if results:
             self.store.add(self.planned, results, run)
-
-
-def _turn(board: BoardQueue) -> tuple[bool, float]:
-    """Return when it is a board's turn; the least comes first."""
-    return (True, board.seconds_left) if board.is_explored else (False, board.fold.played)

@@ -6,40 +6,33 @@ bot's code.
 
 from __future__ import annotations
 
-import contextlib
 import gc
 import json
-import math
-import queue
-import signal
-import threading
 import time
-from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime
 
-from arena.core.errors import ArenaError, WorkerError
+from arena.core.errors import WorkerError
 from arena.plan.resolve import Plan
-from arena.runner.board_queue import BoardQueue
-from arena.runner.compiling import CompileChunk, CompileStage
+from arena.runner.compiling import CompileStage
+from arena.runner.dispatcher import Dispatcher
 from arena.runner.handover import RayHandover
 from arena.runner.in_play import InPlayFile
+from arena.runner.interruption import Interruption
 from arena.runner.options import RunOptions
+from arena.runner.play_order import MAX_CHUNK_MATCHES
 from arena.runner.progress import Outcome, Progress
-from arena.runner.queue import MAX_CHUNK, MatchQueue, chunk_seconds
+from arena.runner.queue import MatchQueue
 from arena.store import Store
 from arena.tournament.tournament import Tournament
 from arena.workers.messages import RATINGS, Death, GameStopped, Lost, Played, decode
-from arena.workers.pools import LISTEN, Chunk, LocalPool, Pool, Reply
+from arena.workers.pools import POLL_SECONDS, Answer, Chunk, LocalPool
 from arena.workers.process import WorkerProcess
 
 __all__ = ["Outcome", "Progress", "Run"]
 
-WRITE_EVERY = 0.5
-GRACE_SECONDS = 0.7
-"""Time that what is in play has left to end when the run is interrupted, before it is cut off."""
-LONG = 2.0
-"""No chunk waits at a worker for one of more than so many times the usual duration."""
+WRITE_SECONDS = 0.5
+"""Time between two writes to the log."""
 
 
 class Run:
@@ -59,27 +52,20 @@ class Run:
         `on_complete` is called, while others are played, with each board of which the log has every match.
         """
         self.plan, self.store, self.options, self.show = plan, store, options, show
-        store.keep_waiting = self._wait_for_log
         self.first = first or WorkerProcess()
-        self._cut_off = math.inf
-        """When nothing is waited for any more."""
-        self.matches = MatchQueue(store, plan.schedule, self.is_cut_off)
+        self.interruption = Interruption()
+        self.matches = MatchQueue(store, plan.schedule, self.interruption.is_due)
+        self.progress = Progress(plan.schedule.total_matches)
+        self.dispatcher = Dispatcher(self.matches)
+        self.ray = RayHandover(options, plan.message(), self.dispatcher.replies, self.progress, self.interruption)
         self.on_complete = on_complete
         self._completed: set[int] = set()
         """Boards that `on_complete` was called with."""
-        self.progress = Progress(plan.schedule.total_matches)
-        self.replies: queue.SimpleQueue[Reply] = queue.SimpleQueue()
-        self.in_flight = 0
-        self.busy: defaultdict[tuple[int, int], float] = defaultdict(float)
-        """By pool and worker: seconds that the chunks it holds are expected to take."""
-        self.stopping = False
-        self.compiling = CompileStage()
-        self.local: Pool | None = None
-        """Those processes of `pools` that are on this machine."""
-        self.pools: list[Pool] = []
-        self.ray = RayHandover(options, plan.message(), self.replies, self.progress)
-        self.written = time.monotonic()
-        self.shown = InPlayFile(store.path.parent)
+        self._number = 0
+        """Of the run in the log."""
+        self._written = time.monotonic()
+        self._in_play = InPlayFile(store.path.parent)
+        store.keep_waiting = self._wait_for_log
 
     def play(self) -> Outcome:
         """Play everything that is missing. Ctrl-C ends that soon: what is in flight is kept if it ends soon too."""
@@ -89,15 +75,17 @@ class Run:
         resolved = self.plan.resolved()
         if not missing and resolved == Tournament(self.store).plan:
             return Outcome(self.progress, False, [], time.monotonic() - started)
-        self._resumes = self.store.has_run()
+        resumes = self.store.has_run()
         self._begin(resolved.as_json())
         if missing:
-            with _interrupts(self._interrupt):
+            with self.interruption.on_signals():
                 self._play_missing()
+                self._finish(resumes)
+        stopping = self.interruption.requested
         return Outcome(
             self.progress,
-            self.stopping and self.progress.left > 0,
-            self.matches.reasons(given_up_only=self.stopping),
+            stopping and self.progress.left > 0,
+            self.matches.reasons(given_up_only=stopping),
             time.monotonic() - started,
             [*self.matches.game_faults.values()],
         )
@@ -111,24 +99,28 @@ class Run:
         bundles = {key: json.dumps({name: text.hex() for name, text in files}) for key, files in sources.items()}
         games = {f"game {name}": str(rules) for name, rules in self.plan.rules.items()}
         started, versions = datetime.now(UTC).isoformat(), json.dumps({**self.first.versions, **games})
-        self.run = self.store.begin_run(resolved, versions, started, bots, bundles)
+        self._number = self.store.begin_run(resolved, versions, started, bots, bundles)
 
     def _play_missing(self) -> None:
+        """Play stage after stage with workers that are started for it, and write what they have played."""
         gc.freeze()  # what is there stays; looking through it again and again took 10 µs a match
         try:
             self._start_workers()
             self._play_stage()
-            while not self.is_cut_off() and self.matches.next_stage() and not self.stopping:  # totals change too
-                self._play_stage()
+            while not self.interruption.is_due() and self.matches.next_stage() and not self.interruption.requested:
+                self._play_stage()  # totals have changed too
         finally:
-            self.shown.remove()
+            self._in_play.remove()
             try:
                 self._write()
             finally:
                 self._end_workers()
                 gc.unfreeze()
+
+    def _finish(self, resumes: bool) -> None:
+        """Show the last progress; that of an interrupted run that had `resumed` counts what the log had before."""
         self._update_progress()
-        if self.stopping and self._resumes:
+        if self.interruption.requested and resumes:
             self.progress.searched = self.matches.count_rest()
             self._update_progress()
         self.show(self.progress)
@@ -137,41 +129,45 @@ class Run:
         if self.options.backend == "ray" or self.options.address is not None:
             self.ray.start()
         if self.options.backend != "ray":
-            self.local = LocalPool(self.options.workers, self.plan.message(), self.replies, self.first)
-            self.pools.append(self.local)
-            boards = [(board.number, self.plan.schedule.boards[board.number].entries) for board in self._unfinished()]
-            self.compiling = CompileStage(self.plan.message(), boards, self.options.rated)
-            self._note_compiled()
+            message = self.plan.message()
+            pool = LocalPool(self.options.workers, message, self.dispatcher.replies, self.first)
+            numbers = [board.number for board in self.matches.boards if not board.exhausted]
+            boards = [(number, self.plan.schedule.boards[number].entries) for number in numbers]
+            self.dispatcher.add_local(pool, CompileStage(message, boards, self.options.rated))
 
-    def _unfinished(self) -> list[BoardQueue]:
-        return [board for board in self.matches.boards if not board.exhausted]
-
-    def _note_compiled(self) -> None:
-        """Let boards play whose code is ready."""
-        for board in self.matches.boards:
-            board.compiled = self.compiling.is_ready(board.number)
+    def _end_workers(self) -> None:
+        self.ray.end(self.dispatcher.pools)
+        self.dispatcher.close()
+        self.first.stop()
 
     def _play_stage(self) -> None:
         """Play until nothing is missing in the boards' present stages."""
-        while not self.is_cut_off():
-            self.ray.update(self.pools, self.stopping)
-            self._hand_out()
+        dispatcher = self.dispatcher
+        while not self.interruption.is_due():
+            self.ray.update(dispatcher.pools)
+            dispatcher.hand_out(self.interruption.requested)
             if self._is_played():
                 break
-            self._take_replies()
-            if time.monotonic() - self.written > WRITE_EVERY or len(self.matches.unwritten) > MAX_CHUNK:
+            for chunk, answer in dispatcher.received(POLL_SECONDS):
+                self._on_answer(chunk, answer)
+            if time.monotonic() - self._written > WRITE_SECONDS or len(self.matches.unwritten) > MAX_CHUNK_MATCHES:
                 self._write()
-            if self.local is not None:
-                self.shown.update(self.local.in_play())
-            self._tell_complete()
+            if dispatcher.local is not None:
+                self._in_play.update(dispatcher.local.in_play())
+            self._report_complete()
             self._update_progress()
             self.show(self.progress)
         self._write()
 
-    def _tell_complete(self) -> None:
-        """Tell which boards have become complete while others have not, once what rates them is compiled."""
+    def _is_played(self) -> bool:
+        """Return whether a stage has ended, or the run is to stop and no match is in play."""
+        stopping = self.interruption.requested
+        return self.dispatcher.is_idle(stopping) and (stopping or not self.matches.any_missing())
+
+    def _report_complete(self) -> None:
+        """Report boards that are complete while others are not, once the code that rates them is compiled."""
         complete = self.matches.complete
-        if len(complete) == len(self.matches.boards) or not self.compiling.is_ready(RATINGS):
+        if len(complete) == len(self.matches.boards) or not self.dispatcher.compiling.is_ready(RATINGS):
             return
         new = [board for board in complete if board not in self._completed]
         if new:
@@ -180,80 +176,8 @@ class Run:
             self._completed.add(board)
             self.on_complete(board)
 
-    def _is_played(self) -> bool:
-        """Return whether a stage has ended; what is only being compiled is not waited for when the run is to stop."""
-        if self.in_flight > (len(self.compiling.running) if self.stopping else 0):
-            return False
-        return self.stopping or not (self.compiling.active or self.matches.any_missing())
-
-    def _end_workers(self) -> None:
-        self.ray.end(self.pools)
-        for pool in self.pools:
-            pool.close()
-        self.first.stop()
-
-    def _interrupt(self) -> None:
-        """Let what is in flight end soon; when called again, drop it: it is played when the run is resumed."""
-        self._cut_off = time.monotonic() + (0.0 if self.stopping else GRACE_SECONDS)
-        self.stopping = self.progress.stopping = True
-
-    def is_cut_off(self) -> bool:
-        """Return whether the run was interrupted and is to end at once."""
-        return self.stopping and time.monotonic() >= self._cut_off
-
-    @property
-    def _size(self) -> int:
-        """Workers that play."""
-        return max(1, sum(pool.size for pool in self.pools))
-
-    def _hand_out(self) -> None:
-        """Keep every worker busy, and where chunks are short a chunk ahead."""
-        if self.compiling.active and not (self.local and self.local.size):
-            self.compiling.drop()
-            self._note_compiled()
-        for number, pool in reversed([*enumerate(self.pools)]):
-            while not self.stopping and (worker := self._free_worker(number, pool)) is not None:
-                chunk = self._next_chunk(number, worker)
-                if chunk is None:
-                    break
-                chunk.worker = number, worker
-                self.in_flight += 1
-                self.busy[chunk.worker] += chunk.seconds
-                pool.submit(worker, chunk)
-
-    def _next_chunk(self, number: int, worker: int) -> Chunk | None:
-        """Return matches of boards whose code is ready, or an order to compile."""
-        pool = self.pools[number]
-        compiles = pool is self.local and self.compiling.active
-        if compiles and (self.compiling.wants(pool.size) or not any(board.ready for board in self.matches.boards)):
-            order = self.compiling.next((number, worker))
-            if order is not None:
-                return order
-        return self.matches.next_chunk(self._size) or (self.compiling.next((number, worker)) if compiles else None)
-
-    def _free_worker(self, number: int, pool: Pool) -> int | None:
-        """Return the worker of a pool that another chunk should go to."""
-        idle = pool.idle(self.matches.ahead(self._size))
-        longest = LONG * chunk_seconds(self._size)
-        return next((worker for worker in idle if self.busy[number, worker] <= longest), None)
-
-    def _take_replies(self) -> None:
-        """Wait a moment for a reply, then take all that are there."""
-        with contextlib.suppress(queue.Empty):
-            self._take(self.replies.get(timeout=LISTEN))
-            while not self.replies.empty():
-                self._take(self.replies.get())
-
-    def _take(self, reply: Reply) -> None:
-        _, chunk, answer = reply
-        self.in_flight -= 1
-        self.busy[chunk.worker] -= chunk.seconds
-        if isinstance(answer, BaseException):
-            raise answer if isinstance(answer, ArenaError) else WorkerError(f"a worker failed: {answer}")
-        if isinstance(chunk, CompileChunk):
-            self.compiling.done(chunk)
-            self._note_compiled()
-            return
+    def _on_answer(self, chunk: Chunk, answer: Answer) -> None:
+        """Take the results of a chunk, or what has become of it."""
         message = decode(answer) if isinstance(answer, bytes) else answer
         match message:
             case Lost():
@@ -261,7 +185,7 @@ class Run:
             case Death():
                 self.matches.on_worker_death(chunk, message)
             case GameStopped():
-                self.matches.stop_board(chunk.matches[message.number][0], message.fault)
+                self.matches.stop_board(chunk.matches[message.number].spec, message.fault)
             case Played():
                 self.matches.take(chunk, message.rows, message.killed)
                 self.progress.count([spec for spec, _ in chunk.matches], message.rows)
@@ -270,40 +194,26 @@ class Run:
 
     def _write(self) -> None:
         where = self.progress.where
-        self.matches.write(self.run)
+        self.matches.write(self._number)
         self.progress.where = where
-        self.written = time.monotonic()
+        self._written = time.monotonic()
 
     def _wait_for_log(self, waited: float) -> bool:
         """Show that another program has locked the log; return whether to go on waiting."""
         self.progress.where = f"waiting for the log, which another program has locked for {waited:.0f} s"
         self.show(self.progress)
-        return not self.is_cut_off()
+        return not self.interruption.is_due()
 
     def _update_progress(self) -> None:
-        matches, progress = self.matches, self.progress
+        matches, progress, compiling = self.matches, self.progress, self.dispatcher.compiling
+        progress.stopping = self.interruption.requested
         progress.total, progress.found, progress.played = matches.total, matches.found, matches.played
         progress.failed = len(matches.not_played)
-        progress.phase = self.compiling.line
+        progress.phase = compiling.line
         roughly, seconds = matches.seconds_left(), matches.estimate()
-        if self.compiling.active:  # boards that are not ready have told nothing yet
+        if compiling.active:  # boards that are not ready say nothing yet
             roughly = seconds = None
-        progress.roughly_left = None if roughly is None else roughly / self._size
-        progress.seconds_left = None if seconds is None else seconds / self._size
+        workers = self.dispatcher.size
+        progress.roughly_left = None if roughly is None else roughly / workers
+        progress.seconds_left = None if seconds is None else seconds / workers
         progress.settled |= seconds is not None
-
-
-@contextlib.contextmanager
-def _interrupts(call: Callable[[], None]) -> Iterator[None]:
-    """Call a function on SIGINT, SIGTERM and SIGHUP, so that no exception comes in the middle of a transaction."""
-    numbers = [signal.SIGINT, signal.SIGTERM]
-    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # `nohup` ignores it
-        numbers.append(signal.SIGHUP)
-    if threading.current_thread() is not threading.main_thread():  # only that can set handlers
-        numbers = []
-    previous = {number: signal.signal(number, lambda *_: call()) for number in numbers}
-    try:
-        yield
-    finally:
-        for number, handler in previous.items():
-            signal.signal(number, handler)

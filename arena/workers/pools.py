@@ -13,7 +13,8 @@ from arena.workers.process import WorkerProcess
 
 IN_FLIGHT = 2
 """Chunks that a worker has at a time: one in play, one waiting."""
-LISTEN = 0.1
+POLL_SECONDS = 0.1
+"""Time that a driver waits for a reply before it looks at something else."""
 
 
 class Pool(Protocol):
@@ -136,4 +137,4 @@ class LocalPool:
         for worker, thread in zip(self._workers, self.threads, strict=True):
             while thread.is_alive():  # it may be starting a new process just now
                 worker.stop()
-                thread.join(LISTEN)
+                thread.join(POLL_SECONDS)

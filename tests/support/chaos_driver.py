@@ -22,7 +22,7 @@ from arena.cli import running  # noqa: F401 - for those that are forked
 from arena.cli.app import run_command
 from arena.results.leaderboard_files import render_boards
 from arena.results.leaderboards import leaderboards
-from arena.runner import queue as work
+from arena.runner import play_order
 from arena.runner import run as runner
 from arena.store import Store
 from arena.tournament.tournament import Tournament
@@ -45,7 +45,7 @@ def hurry(pages: int) -> None:
 
     So many pages of the write-ahead log, instead of 1,000, are brought into the database at a time.
     """
-    runner.WRITE_EVERY, work.MAX_CHUNK = 0.0, 5
+    runner.WRITE_SECONDS, play_order.MAX_CHUNK_MATCHES = 0.0, 5
     connect = sqlite3.connect
 
     def checkpointing(*arguments: Any, **options: Any) -> sqlite3.Connection:

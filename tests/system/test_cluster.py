@@ -19,7 +19,7 @@ from arena.core.errors import ClusterError
 from arena.core.paths import ROOT
 from arena.core.versions import differences, versions
 from arena.registry.plugin_games import folders_for, snapshot
-from arena.runner import queue as work
+from arena.runner import play_order
 from arena.store import Store
 from arena.workers.pools import Chunk
 from arena.workers.ray import pool as ray_pool
@@ -214,7 +214,7 @@ def test_nodes_lost_and_added_in_mid_run_give_the_same_and_one_with_other_code_i
 
     done: list[str] = []
     monkeypatch.setattr(ray_pool.RayPool, "__init__", note)
-    monkeypatch.setattr(work, "MAX_CHUNK", 10)
+    monkeypatch.setattr(play_order, "MAX_CHUNK_MATCHES", 10)
     config = write(tmp_path / "run")
     outcome = api.run(config, home_of(config), backend="ray", address=nodes.address, show=disturb).outcome
     assert done == ["began", "lost", "added"]
@@ -241,7 +241,7 @@ def test_a_run_whose_head_is_killed_says_how_to_go_on_and_resumed_gives_the_same
     sent: list[Chunk] = []
     monkeypatch.setattr(ray_pool.RayPool, "submit", kill_at_last)
     monkeypatch.setattr(ray_pool, "SILENCE", 5.0)
-    monkeypatch.setattr(work, "MAX_CHUNK", 10)
+    monkeypatch.setattr(play_order, "MAX_CHUNK_MATCHES", 10)
     config = write(tmp_path / "run")
     options = ["--backend", "ray", "--address", nodes.address, "--home", str(home_of(config))]
     assert run_command(["run", str(config), *options]) == 1

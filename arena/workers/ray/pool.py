@@ -22,7 +22,7 @@ from arena.core.errors import ClusterError
 from arena.core.process_trees import end_tree
 from arena.schedule.blocks import MatchSpec
 from arena.workers import messages
-from arena.workers.pools import IN_FLIGHT, LISTEN, Chunk
+from arena.workers.pools import IN_FLIGHT, POLL_SECONDS, Chunk
 
 SILENCE = 10.0
 """Seconds after which a cluster whose head says nothing is taken for lost; a living one is heard of every second."""
@@ -109,7 +109,7 @@ class RayPool:
     def _take(self, limit: float) -> None:
         """Take what the driver says next, if it says something soon; raises `ClusterError` when the head was silent."""
         try:
-            if self._connection.poll(LISTEN):
+            if self._connection.poll(POLL_SECONDS):
                 self._take_event(self._connection.recv())
             now = time.monotonic()
             self._silent += min(now - self._looked, LONGEST_LOOK)
@@ -171,7 +171,7 @@ class RayPool:
         self._connection.close()
         until = time.monotonic() + LEAVE_LIMIT
         while not lost and self._process.poll() is None and time.monotonic() < until and not self._hurries():
-            time.sleep(LISTEN)
+            time.sleep(POLL_SECONDS)
         if lost or not self._hurries():
             end_tree(self._process.pid)
             self._process.wait()

@@ -16,7 +16,7 @@ from arena.plan.resolve import make_plan, resolve_bots
 from arena.registry.discovery import built_in_bots
 from arena.schedule.kinds.gauntlet import Gauntlet
 from arena.schedule.openings import check_opening, opening_plies
-from arena.workers.messages import decode
+from arena.workers.messages import MatchOrder, decode
 from arena.workers.pools import Chunk
 from arena.workers.process import WorkerProcess
 from engine import registry
@@ -244,7 +244,7 @@ def moves_of(plan, worker):
     """The moves of a plan's first block, played by a worker that is told the plan now."""
     worker.give_plan(plan.message())
     matches = plan.schedule.matches(next(plan.schedule.blocks()))
-    reply = decode(worker.play(Chunk([(spec, []) for spec in matches], 0).message()))
+    reply = decode(worker.play(Chunk([MatchOrder(spec) for spec in matches], 0).message()))
     return [row.moves for row in reply.rows]
 
 

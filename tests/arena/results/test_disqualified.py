@@ -22,7 +22,7 @@ from arena.results.leaderboard_files import render_board
 from arena.results.leaderboards import disqualified_lines, faults, leaderboards
 from arena.results.match_files import match_lines
 from arena.results.matches import board_matches
-from arena.runner import queue as work
+from arena.runner import play_order
 from arena.runner import run as runner
 from arena.store import Store
 from arena.tournament.tournament import Tournament
@@ -196,8 +196,8 @@ def played(tmp_path_factory):
 def test_two_workers_interrupted_time_and_again_leave_the_same_log_and_boards(played, tmp_path, monkeypatch):
     config = write(tmp_path, CONFIG, BOTS)
     rng = random.Random(4)
-    monkeypatch.setattr(work, "MAX_CHUNK", 3)
-    monkeypatch.setattr(runner, "WRITE_EVERY", 0.0)
+    monkeypatch.setattr(play_order, "MAX_CHUNK_MATCHES", 3)
+    monkeypatch.setattr(runner, "WRITE_SECONDS", 0.0)
     interrupted, runs = True, 0
     while interrupted:
         stop = rng.randint(20, 120) if runs < 4 else 10**9

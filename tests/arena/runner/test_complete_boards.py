@@ -44,7 +44,7 @@ def test_a_board_that_is_told_of_has_every_match_that_the_rule_of_disqualificati
     stay, _ = rule(plan, forfeits)
     expected = [{spec.id for spec in stay if spec.block.board == number} for number in range(len(plan.boards))]
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.setattr(runner, "LISTEN", 0.0)
+        monkeypatch.setattr(runner, "POLL_SECONDS", 0.0)
         monkeypatch.setattr(retries, "TRIES", 10**6)
         monkeypatch.setattr(DisqualificationFold, "most_ahead", rng.choice([0, 3, 20_000]))
         count = rng.randint(1, 4)
@@ -60,7 +60,7 @@ def test_an_adaptive_board_is_told_of_when_no_stage_is_left(seed):
     played = Played(plan, seed)
     expected = [{spec.id for spec in by_the_rules_words(plan, number, played)[0]} for number in range(2)]
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.setattr(runner, "LISTEN", 0.0)
+        monkeypatch.setattr(runner, "POLL_SECONDS", 0.0)
         monkeypatch.setattr(retries, "TRIES", 10**6)
         workers = lambda stop_after: Players(rng, played, 2, stop_after)  # noqa: E731
         check_told(plan, Path(folder) / "matches.db", expected, rng, workers, monkeypatch)
@@ -68,7 +68,7 @@ def test_an_adaptive_board_is_told_of_when_no_stage_is_left(seed):
 
 def test_boards_end_one_after_the_other_the_shortest_first(tmp_path, monkeypatch):
     """So that results of some are there long before the end."""
-    monkeypatch.setattr(runner, "LISTEN", 0.0)
+    monkeypatch.setattr(runner, "POLL_SECONDS", 0.0)
     plan = schedule("abcd", boards=tuple(board(2, range(4), n, opening=k) for k, n in enumerate((200, 50, 100))))
     machine, told = Machine(2, lambda spec: 0.02), []
     play(plan, tmp_path / "m.db", machine, monkeypatch, lambda number: told.append((number, machine.now)))
@@ -78,7 +78,7 @@ def test_boards_end_one_after_the_other_the_shortest_first(tmp_path, monkeypatch
 
 
 def test_a_board_with_a_match_that_cannot_be_played_is_not_told_of(tmp_path, monkeypatch):
-    monkeypatch.setattr(runner, "LISTEN", 0.0)
+    monkeypatch.setattr(runner, "POLL_SECONDS", 0.0)
     plan = schedule("abc", boards=tuple(board(2, range(3), 4, opening=number) for number in range(2)))
     forfeits = {spec.id: {} for block in plan.blocks() for spec in plan.matches(block)}
     first = next(plan.blocks_of(0))
@@ -90,7 +90,7 @@ def test_a_board_with_a_match_that_cannot_be_played_is_not_told_of(tmp_path, mon
 
 def test_boards_wait_until_what_rates_them_is_compiled(tmp_path, monkeypatch):
     """Else the driver would compile it again."""
-    monkeypatch.setattr(runner, "LISTEN", 0.0)
+    monkeypatch.setattr(runner, "POLL_SECONDS", 0.0)
     monkeypatch.setattr(CompileStage, "is_ready", lambda stage, board: board != RATINGS)
     plan = schedule("ab", boards=tuple(board(2, range(2), n, opening=n) for n in (20, 400)))
     told: list[int] = []

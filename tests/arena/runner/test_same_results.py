@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from arena import api
-from arena.runner import queue as work
+from arena.runner import play_order
 from arena.runner import run as runner
 from arena.workers import process
 from arena.workers.messages import TicketReply, WorkerUp
@@ -54,8 +54,8 @@ def test_the_tournament_has_what_could_differ(expected):
 
 
 def test_two_workers_with_chunks_of_one_match_give_the_same(config, expected, monkeypatch):
-    monkeypatch.setattr(work, "MAX_CHUNK", 1)
-    monkeypatch.setattr(runner, "WRITE_EVERY", 0.0)
+    monkeypatch.setattr(play_order, "MAX_CHUNK_MATCHES", 1)
+    monkeypatch.setattr(runner, "WRITE_SECONDS", 0.0)
     api.run(config, home_of(config), workers=2, backend="local")
     assert results(config) == expected
     assert len(rows(config, "SELECT DISTINCT worker FROM timings")) == 2
@@ -114,7 +114,7 @@ def test_two_ray_workers_give_the_same_also_when_one_is_lost(config, expected, m
     folders, names, started = [], [], []
     monkeypatch.setattr(ray_pool, "_start_driver", note_folder)
     monkeypatch.setattr(ray_pool.RayPool, "_take_event", lose_one)
-    monkeypatch.setattr(work, "MAX_CHUNK", 10)
+    monkeypatch.setattr(play_order, "MAX_CHUNK_MATCHES", 10)
     outcome = api.run(config, home_of(config), workers=2, backend="ray", show=wait_for_another).outcome
     assert (outcome.progress.played, outcome.not_played) == (MATCHES, [])
     assert results(config) == expected

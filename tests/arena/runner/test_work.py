@@ -12,13 +12,12 @@ import pytest
 from arena.match.faults import Charge
 from arena.match.heartbeat import NOBODY
 from arena.match.result import SeatRow
-from arena.runner import board_queue, retries
-from arena.runner import queue as work
+from arena.runner import board_queue, play_order, retries
 from arena.runner import run as runner
 from arena.runner.cost_model import CostModel
+from arena.runner.dispatcher import MAX_WAIT_FACTOR
 from arena.runner.progress import Progress
 from arena.runner.queue import MatchQueue
-from arena.runner.run import LONG
 from arena.store import Store
 from arena.workers.messages import Death, Lost, Played, PlayedLast, decode, encode
 from arena.workers.pools import IN_FLIGHT
@@ -110,7 +109,7 @@ class Machine:
 
 def played(plan, machine, folder, monkeypatch):
     """The machine after a whole run."""
-    monkeypatch.setattr(runner, "LISTEN", 0.0)
+    monkeypatch.setattr(runner, "POLL_SECONDS", 0.0)
     outcome = play(plan, folder / "m.db", machine, monkeypatch)
     assert outcome.progress.played == plan.total_matches
     return machine
@@ -222,7 +221,7 @@ def test_a_match_that_no_worker_comes_back_from_is_played_alone_and_given_up_and
     plan = mixed(20)
     ids = [spec.id for block in plan.blocks() for spec in plan.matches(block)]
     machine = Eaten(2, lambda spec: 0.01, ids[len(ids) // 2])
-    monkeypatch.setattr(runner, "LISTEN", 0.0)
+    monkeypatch.setattr(runner, "POLL_SECONDS", 0.0)
     outcome = play(plan, tmp_path / "m.db", machine, monkeypatch)
     assert machine.lost[0] > 1
     assert machine.lost[-3:] == [1, 1, 1]
@@ -233,11 +232,11 @@ def test_a_match_that_no_worker_comes_back_from_is_played_alone_and_given_up_and
 
 def test_no_chunk_waits_behind_a_long_one(tmp_path, monkeypatch):
     machine = played(mixed(400, 20), Machine(3, by_board), tmp_path, monkeypatch)
-    assert 0 < machine.behind <= LONG * work.CHUNK_SECONDS
+    assert 0 < machine.behind <= MAX_WAIT_FACTOR * play_order.CHUNK_SECONDS
 
 
 def test_chunks_are_longer_where_so_many_workers_play_that_the_driver_could_not_serve_them_all():
-    assert [work.chunk_seconds(workers) for workers in (1, 100, 1000)] == [0.2, 0.2, 2.0]
+    assert [play_order.chunk_seconds(workers) for workers in (1, 100, 1000)] == [0.2, 0.2, 2.0]
 
 
 def test_what_matches_take_is_learned_for_each_bot_though_only_whole_matches_are_timed():

@@ -13,8 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from arena.core.match_ids import match_id
-from arena.runner import queue as work
-from arena.runner import retries
+from arena.runner import play_order, retries
 from arena.runner import run as runner
 from arena.runner.compiling import CompileStage
 from arena.runner.folds import DisqualificationFold
@@ -71,9 +70,9 @@ class Workers:
         free = [worker for worker in range(self.count) if busy[worker] < ahead]
         if self.flight and (not free or self.rng.random() < 0.5):
             self.finish_one()
-        while self.run.stopping and self.flight:
+        while self.run.interruption.requested and self.flight:
             self.finish_one()
-        return [] if self.run.stopping else free
+        return [] if self.run.interruption.requested else free
 
     def finish_one(self):
         self.finish(*self.flight.pop(self.rng.randrange(len(self.flight))))
@@ -81,7 +80,7 @@ class Workers:
     def finish(self, worker, chunk):
         self.stop_after -= 1
         if self.stop_after in (0, -3):  # after three more chunks again: the rest is dropped
-            self.run._interrupt()
+            self.run.interruption.request()
         ids = [spec.id for spec, _ in chunk.matches]
         fatal = [number for number, id in enumerate(ids) if id in self.deadly]
         luck = self.rng.random()
@@ -168,7 +167,7 @@ def test_however_results_come_in_and_wherever_a_run_is_stopped_what_counts_is_wh
     stay, boards = rule(plan, forfeits)
     expected = {spec.id for spec in stay}
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.setattr(runner, "LISTEN", 0.0)
+        monkeypatch.setattr(runner, "POLL_SECONDS", 0.0)
         monkeypatch.setattr(retries, "TRIES", 10**6)
         monkeypatch.setattr(DisqualificationFold, "most_ahead", rng.choice([0, 3, 20_000]))
         log = Path(folder) / "matches.db"
@@ -205,7 +204,7 @@ def test_a_match_that_cannot_be_played_is_all_that_is_missing_and_what_it_decide
     tmp_path, monkeypatch
 ):
     """In the first round a match ends its workers, so that it is open whether `winner` is disqualified."""
-    monkeypatch.setattr(runner, "LISTEN", 0.0)
+    monkeypatch.setattr(runner, "POLL_SECONDS", 0.0)
     plan, forfeits = sample(after=4)
     stay, out = rule(plan, forfeits)
     assert out == [{2: 0}]
@@ -221,7 +220,7 @@ def test_a_match_that_cannot_be_played_is_all_that_is_missing_and_what_it_decide
 
 
 def test_what_was_in_play_when_a_bot_was_disqualified_is_in_the_log_and_does_not_count(tmp_path, monkeypatch):
-    monkeypatch.setattr(runner, "LISTEN", 0.0)
+    monkeypatch.setattr(runner, "POLL_SECONDS", 0.0)
     plan, forfeits = sample(after=4, blocks=40)
     stay, _ = rule(plan, forfeits)
     pool = Workers(random.Random(5), forfeits, count=4)
@@ -234,10 +233,10 @@ def test_what_was_in_play_when_a_bot_was_disqualified_is_in_the_log_and_does_not
 @pytest.mark.parametrize(("suspect", "at_all"), [(False, 10**6), (False, 400), (True, 10**6)])
 def test_no_more_is_handed_out_while_too_many_results_may_turn_out_not_to_count(tmp_path, monkeypatch, suspect, at_all):
     """The first match is lost again and again, and what comes after it depends on it if a bot forfeits often."""
-    monkeypatch.setattr(runner, "LISTEN", 0.0)
+    monkeypatch.setattr(runner, "POLL_SECONDS", 0.0)
     monkeypatch.setattr(DisqualificationFold, "most_ahead", 10)
     monkeypatch.setattr(DisqualificationFold, "most_ahead_at_all", at_all)
-    monkeypatch.setattr(work, "MAX_CHUNK", 5)
+    monkeypatch.setattr(play_order, "MAX_CHUNK_MATCHES", 5)
     plan, forfeits = sample(after=1, blocks=200)
     specs = all_matches(plan)
     forfeits = {spec.id: {0: "crash"} if suspect and spec.seats[0] == 2 else {} for spec in specs}

@@ -22,7 +22,7 @@ from arena import api
 from arena.cli.app import run_command
 from arena.core.errors import ConfigError, StoreError
 from arena.plan.files import PLAN_CHANGED
-from arena.runner import queue as work
+from arena.runner import play_order
 from arena.runner import run as runner
 from arena.store import Store
 from arena.tournament.dice_keys import with_dice_keys
@@ -64,8 +64,8 @@ def config(tmp_path):
 
 @pytest.fixture
 def chunks_of_one(monkeypatch):
-    monkeypatch.setattr(work, "MAX_CHUNK", 1)
-    monkeypatch.setattr(runner, "WRITE_EVERY", 0.0)
+    monkeypatch.setattr(play_order, "MAX_CHUNK_MATCHES", 1)
+    monkeypatch.setattr(runner, "WRITE_SECONDS", 0.0)
 
 
 def play(config, **options):

@@ -24,8 +24,7 @@ from arena.match.result import SeatRow
 from arena.results.leaderboards import faults
 from arena.results.match_files import match_lines
 from arena.results.matches import board_matches
-from arena.runner import queue as work
-from arena.runner import retries
+from arena.runner import play_order, retries
 from arena.runner import run as runner
 from arena.schedule.kinds.adaptive import Adaptive, shares, weights
 from arena.schedule.kinds.round_robin import RoundRobin
@@ -284,7 +283,7 @@ def test_however_results_come_in_and_wherever_a_run_is_stopped_what_counts_is_wh
     ids = sorted(spec.id for specs, _ in expected for spec in specs)
     totals = set()
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.setattr(runner, "LISTEN", 0.0)
+        monkeypatch.setattr(runner, "POLL_SECONDS", 0.0)
         monkeypatch.setattr(retries, "TRIES", 10**6)
         log, before = Path(folder) / "matches.db", set()
         for stop_after in [*(rng.randint(1, 12) for _ in range(rng.randrange(4))), 10**9]:
@@ -332,7 +331,7 @@ def test_what_other_plans_have_played_neither_changes_the_plan_nor_counts(seed):
 
 
 def test_without_benching_the_budget_is_used_exactly_and_every_table_has_the_minimum(tmp_path, monkeypatch):
-    monkeypatch.setattr(runner, "LISTEN", 0.0)
+    monkeypatch.setattr(runner, "POLL_SECONDS", 0.0)
     plan = adaptive_plan(NAMES, (2,), blocks=7, first=3)
     outcome = play(plan, tmp_path / "m.db", Players(random.Random(1), Played(plan, 4)), monkeypatch)
     assert outcome.complete
@@ -342,7 +341,7 @@ def test_without_benching_the_budget_is_used_exactly_and_every_table_has_the_min
 
 
 def test_a_match_that_cannot_be_played_stops_its_own_board_alone(tmp_path, monkeypatch):
-    monkeypatch.setattr(runner, "LISTEN", 0.0)
+    monkeypatch.setattr(runner, "POLL_SECONDS", 0.0)
     plan = adaptive_plan(NAMES[:4], (2, 3), blocks=6, first=2)
     played = Played(plan, 3)
     deadly = all_matches(uniform(plan, 2))[0]
@@ -358,7 +357,7 @@ def test_a_match_that_cannot_be_played_stops_its_own_board_alone(tmp_path, monke
 def test_a_longer_plan_plays_nothing_twice_and_with_the_same_minimum_uses_nearly_all_of_the_shorter_one(
     tmp_path, monkeypatch, first
 ):
-    monkeypatch.setattr(runner, "LISTEN", 0.0)
+    monkeypatch.setattr(runner, "POLL_SECONDS", 0.0)
     short, long = (adaptive_plan(NAMES, (2,), blocks, minimum) for blocks, minimum in ((8, 2), (16, first)))
     played = Played(long, 5)
     play(short, tmp_path / "m.db", Players(random.Random(1), played), monkeypatch)
@@ -405,8 +404,8 @@ def played(tmp_path_factory):
 @pytest.mark.chaos
 def test_two_workers_interrupted_time_and_again_leave_the_same_log_and_boards(played, tmp_path, monkeypatch):
     config = write(tmp_path, CONFIG, BOTS)
-    monkeypatch.setattr(work, "MAX_CHUNK", 3)
-    monkeypatch.setattr(runner, "WRITE_EVERY", 0.0)
+    monkeypatch.setattr(play_order, "MAX_CHUNK_MATCHES", 3)
+    monkeypatch.setattr(runner, "WRITE_SECONDS", 0.0)
     interrupted, stops = True, [20, 90, 60]
     while interrupted:
         stop = stops.pop() if stops else 10**9

@@ -13,6 +13,7 @@ from arena.cli.app import run_command
 from arena.core.errors import WorkerError
 from arena.runner import retries
 from arena.workers import process
+from arena.workers.messages import MatchOrder
 from arena.workers.pools import Chunk, LocalPool
 from arena.workers.process import WorkerProcess
 from tests.support import tournaments
@@ -146,7 +147,7 @@ def test_a_death_tells_whether_the_worker_had_the_processor(tmp_path, monkeypatc
         worker.give_plan(plan.message())
         matches = plan.schedule.matches(next(plan.schedule.blocks()))
         spec = next(spec for spec in matches if plan.bots[spec.seats[1]].spec == "Loops")
-        death = worker.play(Chunk([(spec, [])], 0).message())
+        death = worker.play(Chunk([MatchOrder(spec)], 0).message())
     finally:
         worker.stop()
     assert (death.seat, death.cause, death.starved) == (1, "timeout", starved)
@@ -276,7 +277,7 @@ def test_a_pool_that_is_closed_ends_its_workers_also_while_they_start_or_play(tm
     pool = LocalPool(2, plan.message(), replies)
     block = next(plan.schedule.blocks())
     for worker in (0, 0, 1):
-        pool.submit(worker, Chunk([(spec, []) for spec in plan.schedule.matches(block)], 0))
+        pool.submit(worker, Chunk([MatchOrder(spec) for spec in plan.schedule.matches(block)], 0))
     tournaments.wait_until(lambda: any(worker.name for worker in made[1:]), "a worker is up")
     pool.close()
     assert not any(thread.is_alive() for thread in pool.threads)

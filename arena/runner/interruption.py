@@ -1,0 +1,45 @@
+"""Interruption of a run: what is in play may end soon, then the run ends."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import signal
+import threading
+import time
+from collections.abc import Iterator
+
+GRACE_SECONDS = 0.7
+"""Time that matches in play have to end when the run is interrupted, before they are dropped."""
+
+
+class Interruption:
+    """Whether a run is to end, and from when on nothing is waited for."""
+
+    def __init__(self) -> None:
+        self.requested = False
+        self._deadline = math.inf
+
+    def request(self) -> None:
+        """Let what is in play end soon; when called again, drop it: it is played when the run is resumed."""
+        self._deadline = time.monotonic() + (0.0 if self.requested else GRACE_SECONDS)
+        self.requested = True
+
+    def is_due(self) -> bool:
+        """Return whether the run is to end at once."""
+        return self.requested and time.monotonic() >= self._deadline
+
+    @contextlib.contextmanager
+    def on_signals(self) -> Iterator[None]:
+        """Request it on SIGINT, SIGTERM and SIGHUP, so that no exception comes in the middle of a transaction."""
+        numbers = [signal.SIGINT, signal.SIGTERM]
+        if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # `nohup` ignores it
+            numbers.append(signal.SIGHUP)
+        if threading.current_thread() is not threading.main_thread():  # only that can set handlers
+            numbers = []
+        previous = {number: signal.signal(number, lambda *_: self.request()) for number in numbers}
+        try:
+            yield
+        finally:
+            for number, handler in previous.items():
+                signal.signal(number, handler)
