@@ -307,7 +307,7 @@ def deaths(tmp_path, *seats):
             chunk = todo.next_chunk(1)
             todo.on_worker_death(chunk, Death(0, seat, 3, "crash", how="it ended with code 1"))
         chunk = todo.next_chunk(1)
-        return [charges for _, charges in chunk.matches][:1], len(todo.not_played)
+        return [[*charges] for _, charges in chunk.matches][:1], len(todo.not_played)
 
 
 CHARGED = Charge(0, 3, "crash", "it ended with code 1")
