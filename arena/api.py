@@ -13,12 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from arena.core.errors import ConfigError, UnknownTargetError
 from arena.core.files import in_the_way
-from arena.core.machine import cores
 from arena.core.paths import home_folder
 from arena.match.game_faults import write_faults
-from arena.plan.config import Config
-from arena.plan.files import write_plan
-from arena.plan.resolve import Plan, load_plan
+from arena.plan.config import Config, read_config
+from arena.plan.resolve import Plan, load_plan, make_plan
 from arena.registry.rules import rules_of
 from arena.runner.compiling import warm
 from arena.runner.options import RunOptions
@@ -27,12 +25,11 @@ from arena.runner.run import Outcome, Progress, Run
 from arena.runner.single import play_match, retold
 from arena.schedule.blocks import Schedule
 from arena.schedule.foreign import marked
-from arena.store import set_aside
-from arena.tournament.dice_keys import finish_log, with_dice_keys
+from arena.store import Store, set_aside
+from arena.tournament.dice_keys import finish_log
 from arena.tournament.finding import find_match
-from arena.tournament.log_keys import with_disclosed_keys
 from arena.tournament.logs import LOG, find_game_fault, find_log
-from arena.tournament.same_rules import telling_change, with_same_rules
+from arena.tournament.preparing import prepare
 from arena.tournament.tournament import Tournament
 from arena.workers.process import WorkerProcess
 from engine import load_game
@@ -44,6 +41,7 @@ if TYPE_CHECKING:
     from arena.results.crosstable import Crosstable
     from arena.results.dataset import DatasetOptions as DatasetOptions
     from arena.results.early import EarlyLeaderboards
+    from arena.results.finishing import Outputs
     from arena.results.pages.report import BoardPage
     from arena.results.power import PowerOptions
     from arena.results.run_status import RunStatus
@@ -153,93 +151,93 @@ def run(
 
     `strict` refuses bots that have been withdrawn, which are left out otherwise.
     """
-    from arena.results.dataset import FOLDER, check_folder, observation_of
-    from arena.results.early import EarlyLeaderboards
-    from arena.results.leaderboards import best, no_faults
-
     home_folder(home)
-    backend = backend or ("auto" if address is None else "ray")
-    options = RunOptions(cores() if workers is None else workers, backend, address)
+    options = RunOptions.of(workers, backend, address)
     worker = WorkerProcess()
     try:
-        if dataset is not None:
-            check_folder(Path(dataset))
-        plan = load_plan(config, worker, home, strict)
+        described, source, below = read_config(config)
+        plan = make_plan(described, source, below, worker, home, strict)
         folder = home_folder(home) / plan.name
-        shards = Path(dataset) if dataset is not None else folder / FOLDER if plan.dataset else None
-        if shards is not None:
-            check_folder(shards)
-            for board in plan.schedule.boards:
-                observation_of(board)
+        outputs = _outputs(plan, folder, report, dataset)
         kept = set_aside(folder / LOG) if fresh else None
         with Tournament.create(folder / LOG) as tournament:
-            tournament.check_playable("nothing can be played here; give the configuration another name")
-            store = tournament.store
-            plan = telling_change(with_dice_keys(with_same_rules(plan, store, same_rules), store), store)
-            if plan.schedule.has_secret_dice:
-                write_plan(folder, with_disclosed_keys(plan.resolved(), store))  # hashes, before anything is played
+            plan = prepare(plan, tournament, same_rules)
             planned(plan, kept)
             with _shown(show) as shown:
-                early = EarlyLeaderboards(Tournament(store, plan.schedule))
-
-                def show_rated(progress: Progress) -> None:
-                    if not progress.stopping:
-                        early.update()
-                    for number in [number for number in [*early.boards] if number not in progress.rated]:
-                        title = plan.schedule.boards[number].title
-                        progress.rated[number] = RatedBoard(title, best(early.boards[number]))
-                    shown(progress)
-
-                outcome = Run(plan, store, options, worker, show_rated, on_complete=early.add).play()
-                write_faults(folder, outcome.game_faults)
-                if outcome.complete:
-                    finish_log(store, plan.schedule)
-                if outcome.progress.stopping:
-                    return RunResult(plan, outcome, folder, {}, no_faults(), [])
-                if report is None:
-                    report = plan.report and not os.environ.get("ARENA_NO_REPORT")
-                return _rated(plan, outcome, tournament.now(), early, report, shards, shown)
+                return _play_and_rate(plan, tournament.store, options, outputs, worker, shown)
     finally:
         worker.stop()
 
 
-def _rated(
+def _outputs(plan: Plan, folder: Path, report: bool | None, dataset: str | Path | None) -> Outputs:
+    """Return what a run writes at its end; raises `ConfigError` for a dataset that cannot be written."""
+    from arena.results.dataset import FOLDER, check_folder, observed
+    from arena.results.finishing import Outputs
+
+    shards = Path(dataset) if dataset is not None else folder / FOLDER if plan.dataset else None
+    if shards is not None:
+        check_folder(shards)
+        for board in plan.schedule.boards:
+            observed(board)
+    draws = (plan.report and not os.environ.get("ARENA_NO_REPORT")) if report is None else report
+    return Outputs(plan.formats, draws, shards, plan.dataset or "parquet")
+
+
+def _play_and_rate(
     plan: Plan,
-    outcome: Outcome,
-    tournament: Tournament,
-    early: EarlyLeaderboards,
-    report: bool,
-    shards: Path | None,
+    store: Store,
+    options: RunOptions,
+    outputs: Outputs,
+    worker: WorkerProcess,
     show: Callable[[Progress], None],
 ) -> RunResult:
-    """Rate a run that was not interrupted, and write its files, with its report and dataset where these are wanted."""
-    from arena.results.dataset import DatasetOptions, write_dataset
-    from arena.results.exports import write_report
-    from arena.results.leaderboard_files import write_leaderboards
-    from arena.results.leaderboards import faults, leaderboards
+    """Play what the log of a plan lacks, and rate it unless the run is interrupted."""
+    from arena.results.early import EarlyLeaderboards
+    from arena.results.finishing import finish
+    from arena.results.leaderboards import no_faults
 
-    store, schedule = tournament.store, tournament.schedule
     folder = store.path.parent
+    early = EarlyLeaderboards(Tournament(store, plan.schedule))
+    show_rated = partial(_show_rated, early, plan.schedule, show)
+    outcome = Run(plan, store, options, worker, show_rated, on_complete=early.add).play()
+    write_faults(folder, outcome.game_faults)
+    if outcome.complete:
+        finish_log(store, plan.schedule)
+    if outcome.progress.stopping:
+        return RunResult(plan, outcome, folder, {}, no_faults(), [])
+    tournament = early.tournament.now()
+    results = finish(tournament, early, outputs, partial(_show_phase, outcome.progress, show))
+    schedule, wrong = tournament.schedule, store.wrong_estimates()
+    return RunResult(
+        replace(plan, schedule=schedule),
+        outcome,
+        folder,
+        by_board(schedule, results.leaderboards),
+        results.faults,
+        results.files,
+        results.report,
+        results.dataset,
+        {bot.label: wrong[bot.identity] for bot in schedule.entries if bot.identity in wrong},
+    )
 
-    def begin(number: int, verb: str = "rating") -> None:
-        outcome.progress.phase = f"{verb} {schedule.boards[number].title}"
-        outcome.progress.phase += f" ({number + 1} of {len(schedule.boards)})"
-        show(outcome.progress)
 
-    boards = leaderboards(tournament, begin=begin, early=early.end(begin))
-    faulty = faults(tournament)
-    wrong = store.wrong_estimates()
-    files = write_leaderboards(folder, tournament, boards, plan.formats)
-    page = write_report(folder, tournament, boards, faulty, partial(begin, verb="drawing")) if report else None
-    files += [page] if page is not None else []
-    made = None
-    if shards is not None:
-        outcome.progress.phase = "writing the dataset"
-        show(outcome.progress)
-        made = shards, write_dataset(tournament, shards, DatasetOptions(plan.dataset or "parquet"))
-    wrong = {bot.label: wrong[bot.identity] for bot in schedule.entries if bot.identity in wrong}
-    plan = replace(plan, schedule=schedule)
-    return RunResult(plan, outcome, folder, by_board(schedule, boards), faulty, files, page, made, wrong)
+def _show_rated(
+    early: EarlyLeaderboards, schedule: Schedule, show: Callable[[Progress], None], progress: Progress
+) -> None:
+    """Show the progress of a run, with the boards that have been rated meanwhile."""
+    from arena.results.leaderboards import best
+
+    if not progress.stopping:
+        early.update()
+    for number in [number for number in [*early.boards] if number not in progress.rated]:
+        progress.rated[number] = RatedBoard(schedule.boards[number].title, best(early.boards[number]))
+    show(progress)
+
+
+def _show_phase(progress: Progress, show: Callable[[Progress], None], phase: str) -> None:
+    """Show what is done after playing."""
+    progress.phase = phase
+    show(progress)
 
 
 def _shown(show: Callable[[Progress], None] | bool | None) -> AbstractContextManager[Callable[[Progress], None]]:

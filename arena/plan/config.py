@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
@@ -85,14 +85,11 @@ class GameEntry(Model):
 
     _one_number_will_do = field_validator("players", mode="before")(different_numbers)
 
-    def kind(self) -> tuple[engine.GameType, dict[str, Any]]:
-        """Return the game, not loaded, and its options; raises an `EngineError` for one that is unknown."""
+    def shapes(self) -> list[tuple[engine.GameType, dict[str, Any], int]]:
+        """Return its boards as game, not loaded, options and number of players; raises an `EngineError`."""
         kind, options = engine.game_type(self.game), {**split_game_spec(self.game)[1], **self.options}
-        return engine.game_type(kind.spec(kind.resolve(options))), options
-
-    def numbers_of_players(self, kind: engine.GameType) -> Sequence[int]:
-        """Return the numbers of players of its boards."""
-        return self.players or range(kind.min_players, kind.max_players + 1)
+        kind = engine.game_type(kind.spec(kind.resolve(options)))
+        return [(kind, options, n) for n in self.players or range(kind.min_players, kind.max_players + 1)]
 
 
 class BotEntry(Model):
@@ -182,22 +179,18 @@ class Config(Model):
             raise ValueError("bots: is missing; list at least one, or enter submitted ones by submissions")
         return self
 
-    def check_number_of_bots(self, source: str) -> None:
-        """Raise `ConfigError` for a board with more players than bots are listed, before any game is loaded for it."""
-        for number, entry in enumerate(self.games):
-            kind, options = entry.kind()
-            for players in entry.numbers_of_players(kind):
-                if len(self.bots) < players <= kind.max_players:
-                    where, spec = f"{source}: games[{number}]", kind.spec(kind.resolve(options))
-                    listed = f"{len(self.bots)} {'is' if len(self.bots) == 1 else 'are'} listed"
-                    raise ConfigError(f"{where}: {spec} with {players} players needs at least {players} bots; {listed}")
+    def boards(self, bots: int, source: str) -> list[tuple[GameEntry, engine.Game]]:
+        """Return every game at every number of players, loaded; raises an `EngineError` if one cannot be.
 
-    def boards(self) -> Iterator[tuple[GameEntry, engine.Game]]:
-        """Yield every game at every number of players, loaded; raises an `EngineError` if one cannot be."""
-        for entry in self.games:
-            kind, options = entry.kind()
-            for players in entry.numbers_of_players(kind):
-                yield entry, load(kind, players, options)
+        Raises `ConfigError` for a board with more players than `bots`, before any game is loaded.
+        """
+        shapes = [(number, entry, *shape) for number, entry in enumerate(self.games) for shape in entry.shapes()]
+        for number, _, kind, options, players in shapes:
+            if bots < players <= kind.max_players:
+                where, spec = f"{source}: games[{number}]", kind.spec(kind.resolve(options))
+                listed = f"{bots} {'is' if bots == 1 else 'are'} listed"
+                raise ConfigError(f"{where}: {spec} with {players} players needs at least {players} bots; {listed}")
+        return [(entry, load(kind, players, options)) for _, entry, kind, options, players in shapes]
 
 
 def _with_scheduler(data: dict[str, Any], common: Collection[str]) -> dict[str, Any]:
@@ -230,6 +223,18 @@ def _fields(text: str, name: str, keys: Collection[str]) -> dict[str, Any]:
     return found
 
 
+def read_config(config: str | Path | Config | dict[str, Any]) -> tuple[Config, str, Path | None]:
+    """Return the configuration in a file, a `Config` or plain data, the name of its source, and the folder of its file.
+
+    Raises `ConfigError` of one line.
+    """
+    if isinstance(config, Config):
+        return config, "config", None
+    if isinstance(config, dict):
+        return config_from(config), "config", None
+    return load_config(config), str(config), Path(config).parent
+
+
 def load_config(path: str | Path) -> Config:
     """Read a TOML file; raises `ConfigError` that names file, key, value and what would be right."""
     return config_from(read_toml(Path(path)), str(path))
@@ -241,12 +246,11 @@ def config_from(data: dict[str, Any], source: str = "config") -> Config:
     config = validated(Config, data, source, parts)
     for number, entry in enumerate(config.games):
         try:
-            kind, options = entry.kind()
-            seatable = [n for n in entry.numbers_of_players(kind) if not len(config.bots) < n <= kind.max_players]
-            if not entry.players and len(seatable) <= kind.max_players - kind.min_players:
-                continue  # it is refused when it is resolved
-            for players in seatable:
-                load(kind, players, options)
+            shapes = entry.shapes()
+            seatable = [shape for shape in shapes if not len(config.bots) < shape[2] <= shape[0].max_players]
+            if entry.players or len(seatable) == len(shapes):  # others are refused when they are resolved
+                for kind, options, players in seatable:
+                    load(kind, players, options)
         except EngineError as error:
             raise ConfigError(f"{source}: games[{number}]: {error}") from None
     for number, bot in enumerate(config.bots):

@@ -162,9 +162,8 @@ def find_bot(spec: str, folders: Sequence[Path] = (), home: str | Path | None = 
     return Source(class_name, path.stem, class_name, path.parent, path.name, own_name=own_name), options
 
 
-def is_withdrawn(spec: str, known: Submissions) -> bool:
-    """Return whether a spec names a submitted bot that has been withdrawn, and no version of it."""
-    name = split_bot_spec(spec)[0]
+def is_withdrawn(name: str, known: Submissions) -> bool:
+    """Return whether a name is of a submitted bot that has been withdrawn, and of no version of it."""
     return name in known and known[name].withdrawn and name not in named_bots()
 
 

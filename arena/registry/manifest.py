@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection
 from itertools import chain
 from pathlib import Path, PurePosixPath
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import AfterValidator, Field, field_validator, model_validator
 
@@ -135,6 +135,10 @@ def own_file(word: str) -> str:
     return PurePosixPath(word).as_posix() if inside else ""
 
 
+PARTS = {"parameters": Setting}
+"""Models of the tables of a manifest."""
+
+
 def load_program(path: Path, content: bytes | None = None) -> Program:
     """Read a manifest, from its content if given; by default the bot has its folder's name."""
     data = read_toml(path) if content is None else parse_toml(content, str(path))
@@ -144,16 +148,13 @@ def load_program(path: Path, content: bytes | None = None) -> Program:
             plain_name(folder)
         except ValueError as error:
             raise ConfigError(f"{path}: name: is missing, and the folder's name, '{folder}', {error}") from None
-    return _program(data, folder, str(path))
+    return validated(Program, {"name": folder, **data}, str(path), PARTS)
 
 
 def read_program(content: bytes, name: str) -> Program:
     """Return a manifest's text as a program; `name` is its default name, and its name in errors."""
-    return _program(parse_toml(content, f"{name}: {MANIFEST}"), name, f"{name}: {MANIFEST}")
-
-
-def _program(data: dict[str, Any], name: str, source: str) -> Program:
-    return validated(Program, {"name": name, **data}, source, {"parameters": Setting})
+    source = f"{name}: {MANIFEST}"
+    return validated(Program, {"name": name, **parse_toml(content, source)}, source, PARTS)
 
 
 def bundle_program(path: Path) -> Bundle:

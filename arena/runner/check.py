@@ -16,8 +16,9 @@ from arena.core.limits import Limits
 from arena.isolation import SUBMITTED, Isolation, launcher
 from arena.match.dice import single_key
 from arena.match.stored import StoredMatch
+from arena.plan.bots import ResolvedBot, resolve_bots
 from arena.plan.config import BotEntry
-from arena.plan.resolve import Plan, ResolvedBot, resolve_bots, single_plan
+from arena.plan.resolve import Plan, single_plan
 from arena.registry.bundles import MANIFEST
 from arena.registry.declarations import Declaration, first_answers
 from arena.registry.discovery import own_bot

@@ -20,13 +20,13 @@ import numpy as np
 from arena.core.errors import ConfigError
 from arena.core.files import write_file
 from arena.core.limits import Limits
-from arena.core.machine import cores
 from arena.core.match_ids import Kind
 from arena.core.names import COMPARISONS, shown_name
 from arena.core.paths import home_folder
+from arena.plan.bots import ResolvedBot, entry_keys, resolve_bots
 from arena.plan.config import MAX_LABEL, BotEntry
 from arena.plan.files import write_plan
-from arena.plan.resolve import Plan, ResolvedBot, entry_keys, resolve_bots, single_plan
+from arena.plan.resolve import Plan, single_plan
 from arena.registry.bundles import MANIFEST
 from arena.registry.game_rules import rules_of_plugins
 from arena.runner.options import Matchup, RunOptions, StopRule
@@ -186,7 +186,7 @@ def compare(
     """
     home_folder(home)
     stop = stop or StopRule()
-    options = RunOptions(cores() if workers is None else workers, "local", rated=False)
+    options = RunOptions.of(workers, "local", rated=False)
     worker = WorkerProcess()
     try:
         plan = comparison_plan(matchup, stop, worker, home)

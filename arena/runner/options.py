@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Self
 
 from arena.core.errors import ConfigError
 from arena.core.machine import cores
@@ -27,7 +28,7 @@ def check_seed(seed: int) -> None:
 class RunOptions:
     """Where the matches of a run are played. Results do not depend on it."""
 
-    workers: int = field(default_factory=cores)
+    workers: int
     """Processes that play."""
     backend: str = "auto"
     """`auto` (local processes, Ray once it is ready and pays), `local` or `ray`."""
@@ -35,6 +36,15 @@ class RunOptions:
     """Address of a running Ray cluster, which `auto` can do without."""
     rated: bool = True
     """Whether results will be rated, which is then compiled before play too."""
+
+    @classmethod
+    def of(
+        cls, workers: int | None = None, backend: str | None = None, address: str | None = None, rated: bool = True
+    ) -> Self:
+        """Return options with their defaults: a process for each core, and Ray where an address is given."""
+        return cls(
+            cores() if workers is None else workers, backend or ("auto" if address is None else "ray"), address, rated
+        )
 
     def __post_init__(self) -> None:
         if self.workers < 1:

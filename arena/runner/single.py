@@ -16,8 +16,9 @@ from arena.match.game_faults import GameError
 from arena.match.replay import Told
 from arena.match.result import MatchRow
 from arena.match.stored import Place, SecretKey, StoredMatch, stored_match
+from arena.plan.bots import resolve_bots
 from arena.plan.config import BotEntry
-from arena.plan.resolve import Plan, resolve_bots, single_plan
+from arena.plan.resolve import Plan, single_plan
 from arena.registry.discovery import spec_of
 from arena.runner.compiling import compile_ahead
 from arena.runner.options import check_seed

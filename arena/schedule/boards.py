@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from engine import Game
 
 MOST_OF_A_FILE = 120
 """Letters of a game in a file's name; systems have 255 bytes for all of it."""
@@ -45,6 +50,12 @@ class Board:
     """Random plies of the opening."""
     utilities: bool = False
     """Whether scores are the game's own utilities."""
+
+    @classmethod
+    def of(cls, game: Game, entries: tuple[int, ...], blocks: int, opening: int) -> Self:
+        """Return a board of a loaded game."""
+        params, kind = json.dumps(dict(game.params), sort_keys=True), game.type
+        return cls(game.spec, params, game.players, kind.rules_version, entries, blocks, opening, kind.own_utilities)
 
     @property
     def title(self) -> str:

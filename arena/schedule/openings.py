@@ -34,6 +34,13 @@ def chosen_plies(asked: str | None, default: str) -> int:
         raise ConfigError(f"opening = '{asked}': {error}") from None
 
 
+def checked_plies(text: str | None, game: Game) -> int:
+    """Return the random plies of an opening, by default the game's; raises as `check_opening` does."""
+    plies = opening_plies(text or game.default_opening)
+    check_opening(game, plies)
+    return plies
+
+
 def setup_plies(game: Game) -> int:
     """Return the number of plies of chance before the first decision."""
     state, count = game.new_initial_state(), 0

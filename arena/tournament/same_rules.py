@@ -7,13 +7,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from arena.core.errors import ConfigError, StoreError
-from arena.plan.files import PLAN_CHANGED
 from arena.plan.model import ResolvedPlan
 from arena.plan.resolve import Plan
 from arena.registry.game_rules import RulesRecord, rules_of_plugins, unlike
-from arena.store import Store
 from arena.store.reading import StoreReader
-from arena.tournament.tournament import Tournament
 
 Played = tuple[str, int, RulesRecord]
 """Game, version of its rules, and its rules."""
@@ -39,14 +36,6 @@ def with_same_rules(plan: Plan, store: StoreReader, same_rules: bool) -> Plan:
         known = {digest for record in there if record.digest == ours.digest for digest in record.same_as}
         rules[name] = ours.model_copy(update={"same_as": sorted({*known, *others})})
     return replace(plan, rules=rules)
-
-
-def telling_change(plan: Plan, store: Store) -> Plan:
-    """Return the plan with a remark if another one counts in the log so far; sources of rules are no part of that."""
-    if not store.has_run():
-        return plan
-    before, now = (each.model_copy(update={"rules": {}}) for each in (Tournament(store).plan, plan.resolved()))
-    return plan if before == now else replace(plan, remarks=(*plan.remarks, PLAN_CHANGED))
 
 
 def check_same_rules(logs: Iterable[StoreReader]) -> None:

@@ -11,8 +11,8 @@ from datetime import datetime
 from arena.core.errors import StoreError
 from arena.core.names import is_open_ended
 from arena.match.stored import SecretKey
+from arena.plan.bots import bot_identity
 from arena.plan.model import BotRecord, ResolvedPlan, dice_facts
-from arena.plan.resolve import bot_identity
 from arena.registry.bundles import MAX_BYTES, Bundle
 from arena.schedule.blocks import Schedule
 from arena.store import BotRow

@@ -20,7 +20,8 @@ from arena.match.faults import CLOCK_CAUSES
 from arena.match.json_lines import bare
 from arena.match.replay import replay
 from arena.match.stored import StoredMatch
-from arena.plan.resolve import Plan, ResolvedBot
+from arena.plan.bots import ResolvedBot
+from arena.plan.resolve import Plan
 from arena.registry.bundles import Bundle
 from arena.registry.discovery import Source
 from arena.runner.single import play_specs

@@ -25,8 +25,8 @@ from arena.isolation.process_pool import ProcessPool, RemoteContestant
 from arena.match.dice import Streams
 from arena.match.player import Contestant
 from arena.match.referee import KILLS, play_match
+from arena.plan.bots import resolve_bots
 from arena.plan.config import BotEntry
-from arena.plan.resolve import resolve_bots
 from arena.registry.bundles import bundle_file
 from arena.registry.manifest import bundle_program
 from arena.runner import retries

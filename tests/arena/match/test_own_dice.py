@@ -9,7 +9,7 @@ import pytest
 import arena
 from arena.cli.app import run_command
 from arena.cli.output import OWN_DICE
-from arena.plan.resolve import ResolvedBot
+from arena.plan.bots import ResolvedBot
 from arena.results.power import power
 from arena.runner.compare import compare
 from arena.runner.options import Matchup, StopRule

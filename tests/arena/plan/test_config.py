@@ -334,7 +334,7 @@ def test_a_number_of_players_alone_is_a_list_of_one():
 
 def test_a_game_without_players_is_played_by_all_numbers_it_allows():
     config = config_from({"name": "sample", "bots": [{"bot": "random"}], "games": [{"game": "epicycle"}]})
-    assert [game.players for _, game in config.boards()] == [2, 3, 4, 5]
+    assert [game.players for _, game in config.boards(5, "config")] == [2, 3, 4, 5]
 
 
 def test_a_configuration_cannot_be_changed():

@@ -10,9 +10,10 @@ import engine
 from arena.cli.bots import every_board
 from arena.core.errors import ConfigError
 from arena.match.dice import BOTS_PERSON, DICE_PERSON, public_key
+from arena.plan.bots import resolve_bots
 from arena.plan.config import BotEntry, config_from
 from arena.plan.model import ResolvedPlan
-from arena.plan.resolve import make_plan, resolve_bots
+from arena.plan.resolve import make_plan
 from arena.registry.discovery import built_in_bots
 from arena.schedule.kinds.gauntlet import Gauntlet
 from arena.schedule.openings import check_opening, opening_plies

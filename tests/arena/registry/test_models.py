@@ -4,8 +4,8 @@ import pytest
 
 from arena import api
 from arena.core.errors import ArenaError, ConfigError
+from arena.plan.bots import resolve_bots
 from arena.plan.config import BotEntry
-from arena.plan.resolve import resolve_bots
 from arena.registry.discovery import find_bot, with_model
 from arena.verify.verification import verify
 from engine import load_game

@@ -24,7 +24,7 @@ from arena.match.dice import (
     single_key,
 )
 from arena.match.replay import check_draws, replay
-from arena.plan.resolve import ResolvedBot
+from arena.plan.bots import ResolvedBot
 from arena.registry.bundles import Bundle
 from arena.registry.discovery import Source
 from arena.results.run_status import run_status

@@ -21,7 +21,7 @@ from arena import api
 from arena.cli.app import run_command
 from arena.core.errors import ArenaError, StoreError
 from arena.match.dice import key_hash
-from arena.plan.resolve import bot_identity
+from arena.plan.bots import bot_identity
 from arena.registry.bundles import hash_of
 from arena.runner.check import submit
 from arena.runner.compare import compare

@@ -1,0 +1,206 @@
+"""Resolve the bots of a configuration: who enters, where their sources are, what they declare.
+
+The driver reads sources but never runs them: a worker process asks bots for their parameters and games.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from arena.core.errors import ArenaError, BotError, ConfigError, UnwritableError
+from arena.core.paths import home_folder
+from arena.isolation import LEVELS, OWN, PROGRAMS, Isolation, default_level, launcher
+from arena.plan.config import BotEntry, Config
+from arena.registry.bundles import Bundle
+from arena.registry.discovery import Source, find_bot, is_withdrawn, with_model
+from arena.registry.models import OPTION
+from arena.registry.submissions import open_submissions, submitted
+from arena.schedule.boards import Entry
+from arena.store import BotRow
+from arena.workers.declarations import declaration_of
+from arena.workers.process import WorkerProcess
+from engine import EngineError, Game
+from engine.specs import canonical_options, resolve, split_bot_spec
+
+
+@dataclass(frozen=True)
+class ResolvedBot:
+    """A contestant with its source and its description of itself."""
+
+    source: Source
+    bundle: Bundle
+    params: dict[str, Any]
+    spec: str
+    about: str
+    """Its docstring."""
+    games: list[str] | None
+    players: list[int] | None
+    parameters: list[dict[str, Any]]
+    refusals: list[str | None]
+    """Why it does not play on a board, by board."""
+    isolation: Isolation = OWN
+
+    @property
+    def summary(self) -> str:
+        """First line of its docstring."""
+        return self.about.partition("\n")[0]
+
+    @property
+    def label(self) -> str:
+        """Its name on boards unless the plan gives it another: its spec under its own name, and its file's."""
+        label = self.source.title + self.spec.removeprefix(self.source.name)
+        if not self.source.file:
+            return label
+        return label.replace(f"{OPTION}={self.params[OPTION]}", f"{OPTION}={self.source.file}")
+
+    @property
+    def options(self) -> str:
+        """Its parameters other than the defaults, as in its spec."""
+        return self.spec.removeprefix(self.source.name).removeprefix(":")
+
+    @property
+    def trusted(self) -> bool:
+        """Whether it may play with public dice: it was not submitted, and is not planned for a level for strangers.
+
+        The isolation that its matches are replayed with does not count.
+        """
+        return not self.source.submitted and not launcher(self.isolation).for_strangers
+
+    @property
+    def identity(self) -> str:
+        """`name@hash` over resolved parameters and source."""
+        return bot_identity(self.source.name, self.bundle.hash, self.source.class_name, self.params)
+
+    def entry(self, label: str, key: str) -> Entry:
+        """Return its record in a schedule."""
+        params = json.dumps(self.params, sort_keys=True)
+        return Entry(label, key, self.spec, self.identity, self.trusted, params, self.isolation)
+
+    @property
+    def row(self) -> BotRow:
+        """Its row in the log."""
+        return BotRow(self.identity, self.spec, self.source.module, self.source.class_name, self.bundle.hash)
+
+
+def bot_identity(name: str, bundle: str, class_name: str, params: dict[str, Any]) -> str:
+    """Return `name@hash` over the hash of a bot's bundle, its class and its resolved parameters."""
+    key = json.dumps([bundle, class_name, params], sort_keys=True)
+    return f"{name}@{hashlib.blake2b(key.encode(), digest_size=16).hexdigest()}"
+
+
+class Entrant(NamedTuple):
+    """A bot that enters a tournament, and its place in the configuration."""
+
+    entry: BotEntry
+    place: str
+    """What errors name."""
+
+
+def entrants_of(
+    config: Config, source: str, home: str | Path | None, strict: bool
+) -> tuple[list[Entrant], tuple[str, ...]]:
+    """Return the bots of a configuration, submitted ones too and without withdrawn ones, and remarks on those.
+
+    `strict` keeps withdrawn ones, which are refused when they are resolved. Raises `ConfigError` when none is left.
+    """
+    known = submitted(home_folder(home))
+    names = [split_bot_spec(entry.bot)[0] for entry in config.bots]
+    entrants = [Entrant(entry, f"{source}: bots[{number}]") for number, entry in enumerate(config.bots)]
+    if config.submissions is not None:
+        try:
+            found = open_submissions(config.submissions, known)
+        except BotError as error:
+            raise ConfigError(f"{source}: submissions: {error}") from None
+        listed = {name.partition("@")[0] for name in names}
+        entrants += [
+            Entrant(BotEntry(bot=name), f"{source}: submissions: {name}") for name in found if name not in listed
+        ]
+    withdrawn = {place for name, (_, place) in zip(names, entrants, strict=False) if is_withdrawn(name, known)}
+    kept = [entrant for entrant in entrants if strict or entrant.place not in withdrawn]
+    remarks = tuple(
+        f"{entry.label or entry.bot} is left out, since it has been withdrawn; --strict refuses such an entry"
+        for entry, place in entrants
+        if place in withdrawn and not strict
+    )
+    if not kept:
+        raise ConfigError(f"{source}: no bot is left to play{''.join(f'; {line}' for line in remarks)}")
+    return kept, remarks
+
+
+def resolve_bots(
+    wanted: Sequence[BotEntry],
+    games: Sequence[Game],
+    folders: Sequence[Path] = (),
+    worker: WorkerProcess | None = None,
+    where: Callable[[int], str] = lambda number: "",
+    home: str | Path | None = None,
+) -> list[ResolvedBot]:
+    """Find, snapshot and describe bots; raises `ConfigError` that begins with `where` of the bot's number."""
+    found = []
+    for number, entry in enumerate(wanted):
+        spec = entry.bot
+        try:
+            source, options = find_bot(spec, folders, home)
+            source, options = with_model(source, {**options, **entry.params}, folders)
+            isolation = entry.isolation or default_level(source)
+            if source.is_program and not launcher(isolation).runs_programs:
+                suitable = [level for level in LEVELS if launcher(level).runs_programs]
+                raise BotError(f"'{spec}' is a program: isolation must be {' or '.join(suitable)}")
+            if missing := launcher(isolation).missing_requirements():
+                raise BotError(
+                    f"'{spec}' is for the {isolation}, and this machine has none: {missing}; "
+                    "`arena doctor` tells more; "
+                    f'isolation = "{PROGRAMS}" (in a command: --isolation {PROGRAMS}) runs it all the same, '
+                    "with your rights"
+                )
+            found.append((source, source.bundle(), options, isolation))
+        except UnwritableError:  # a full disk is nobody's mistake
+            raise
+        except ArenaError as error:
+            raise ConfigError(f"{where(number)}{error}") from None
+    boards = [(game.spec, game.players) for game in games]
+    own, bots = worker or WorkerProcess(), []
+    try:
+        if not own.name:
+            own.start()
+        for number, (source, bundle, options, isolation) in enumerate(found):
+            try:
+                declaration = declaration_of(source, bundle, isolation, boards, own)
+                params = resolve(declaration.settings, options, source.name)
+            except (BotError, EngineError) as error:
+                raise ConfigError(f"{where(number)}{error}") from None
+            changed = canonical_options(declaration.settings, params)
+            spec = f"{source.name}:{changed}" if changed else source.name
+            fields = declaration.model_dump(include={"about", "games", "players", "parameters", "refusals"})
+            bots.append(ResolvedBot(source, bundle, params, spec, isolation=isolation, **fields))
+        return bots
+    finally:
+        if worker is None:
+            own.stop()
+
+
+def entries_of(entrants: Sequence[Entrant], bots: Sequence[ResolvedBot], public_dice: bool) -> list[Entry]:
+    """Return the records of resolved entrants; raises `ConfigError` for two of one label."""
+    labels = [entry.label or bot.label for (entry, _), bot in zip(entrants, bots, strict=True)]
+    for number, label in enumerate(labels):
+        if label in labels[:number]:
+            raise ConfigError(f"{entrants[number].place}: a second '{label}'; give it a label of its own")
+    keys = entry_keys([bot.spec for bot in bots], [entry.label for entry, _ in entrants])
+    entries = (bot.entry(label, key) for label, key, bot in zip(labels, keys, bots, strict=True))
+    return [replace(entry, trusted=entry.trusted and public_dice) for entry in entries]
+
+
+def entry_keys(specs: Sequence[str], labels: Sequence[str | None]) -> list[str]:
+    """Return names for block ids: the spec, and where it enters more than once `spec#label` for all but one.
+
+    That one is the entry without a label, else the first by label. So the order of the list does not matter, and labels
+    matter only among entries of one spec.
+    """
+    named = [(spec, label or "") for spec, label in zip(specs, labels, strict=True)]
+    first = {spec: min(label for other, label in named if other == spec) for spec in specs}
+    return [spec if label == first[spec] else f"{spec}#{label}" for spec, label in named]

@@ -1,0 +1,66 @@
+"""Results of a run that has ended: its boards rated, and its files written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from arena.plan.config import DatasetFormat
+from arena.results.dataset import Options, write_dataset
+from arena.results.early import EarlyLeaderboards
+from arena.results.exports import write_report
+from arena.results.leaderboards import faults, leaderboards
+from arena.results.report import write_reports
+from arena.tournament.tournament import Tournament
+
+
+class Outputs(NamedTuple):
+    """What a run writes at its end."""
+
+    formats: Sequence[str]
+    """Of leaderboards."""
+    report: bool
+    dataset: Path | None
+    """Folder of the dataset; None for none."""
+    dataset_format: DatasetFormat
+
+
+class Results(NamedTuple):
+    """Results of a run, and the files that they are in."""
+
+    leaderboards: dict[int, pd.DataFrame]
+    """By number of the board."""
+    faults: pd.DataFrame
+    files: list[Path]
+    report: Path | None
+    dataset: tuple[Path, dict[str, Any]] | None
+    """Folder and manifest."""
+
+
+def finish(
+    tournament: Tournament, early: EarlyLeaderboards, outputs: Outputs, show_phase: Callable[[str], None]
+) -> Results:
+    """Rate a tournament and write its files; `show_phase` is called with what is done, in words."""
+    schedule, folder = tournament.schedule, tournament.store.path.parent
+
+    def show(verb: str, number: int) -> None:
+        show_phase(f"{verb} {schedule.boards[number].title} ({number + 1} of {len(schedule.boards)})")
+
+    def rating(number: int) -> None:
+        show("rating", number)
+
+    boards = leaderboards(tournament, begin=rating, early=early.end(rating))
+    faulty = faults(tournament)
+    files = write_reports(folder, tournament, boards, outputs.formats)
+    page = None
+    if outputs.report:
+        page = write_report(folder, tournament, boards, faulty, lambda number: show("drawing", number))
+        files.append(page)
+    if outputs.dataset is None:
+        return Results(boards, faulty, files, page, None)
+    show_phase("writing the dataset")
+    manifest = write_dataset(tournament, outputs.dataset, Options(outputs.dataset_format))
+    return Results(boards, faulty, files, page, (outputs.dataset, manifest))
