@@ -18,6 +18,7 @@ from arena.match.game_faults import write_faults
 from arena.plan.config import Config, read_config
 from arena.plan.resolve import Plan, load_plan, make_plan
 from arena.registry.rules import rules_of
+from arena.results.exported import DATASET, Outputs
 from arena.runner.compiling import warm
 from arena.runner.options import RunOptions
 from arena.runner.progress import RatedBoard, in_notebook, notebook_line, script_lines
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
     from arena.results.crosstable import Crosstable
     from arena.results.dataset import DatasetOptions as DatasetOptions
     from arena.results.early import EarlyLeaderboards
-    from arena.results.finishing import Outputs
     from arena.results.pages.report import BoardPage
     from arena.results.power import PowerOptions
     from arena.results.run_status import RunStatus
@@ -151,14 +151,23 @@ def run(
 
     `strict` refuses bots that have been withdrawn, which are left out otherwise.
     """
+    from arena.results.dataset import check_dataset
+
     home_folder(home)
     options = RunOptions.of(workers, backend, address)
     worker = WorkerProcess()
     try:
+        if dataset is not None:
+            check_dataset(Path(dataset), [])
         described, source, below = read_config(config)
         plan = make_plan(described, source, below, worker, home, strict)
         folder = home_folder(home) / plan.name
-        outputs = _outputs(plan, folder, report, dataset)
+        if report is None:
+            report = plan.report and not os.environ.get("ARENA_NO_REPORT")
+        shards = Path(dataset) if dataset is not None else folder / DATASET if plan.dataset else None
+        if shards is not None:
+            check_dataset(shards, plan.schedule.boards)
+        outputs = Outputs(plan.formats, report, shards, plan.dataset)
         kept = set_aside(folder / LOG) if fresh else None
         with Tournament.create(folder / LOG) as tournament:
             plan = prepare(plan, tournament, same_rules)
@@ -167,20 +176,6 @@ def run(
                 return _play_and_rate(plan, tournament.store, options, outputs, worker, shown)
     finally:
         worker.stop()
-
-
-def _outputs(plan: Plan, folder: Path, report: bool | None, dataset: str | Path | None) -> Outputs:
-    """Return what a run writes at its end; raises `ConfigError` for a dataset that cannot be written."""
-    from arena.results.dataset import FOLDER, check_folder, observed
-    from arena.results.finishing import Outputs
-
-    shards = Path(dataset) if dataset is not None else folder / FOLDER if plan.dataset else None
-    if shards is not None:
-        check_folder(shards)
-        for board in plan.schedule.boards:
-            observed(board)
-    draws = (plan.report and not os.environ.get("ARENA_NO_REPORT")) if report is None else report
-    return Outputs(plan.formats, draws, shards, plan.dataset or "parquet")
 
 
 def _play_and_rate(
@@ -197,9 +192,10 @@ def _play_and_rate(
     from arena.results.leaderboards import no_faults
 
     folder = store.path.parent
-    early = EarlyLeaderboards(Tournament(store, plan.schedule))
+    tournament = Tournament(store, plan.schedule)
+    early = EarlyLeaderboards(tournament)
     show_rated = partial(_show_rated, early, plan.schedule, show)
-    outcome = Run(plan, store, options, worker, show_rated, on_complete=early.add).play()
+    outcome = Run(plan, tournament, options, worker, show_rated, on_complete=early.add).play()
     write_faults(folder, outcome.game_faults)
     if outcome.complete:
         finish_log(store, plan.schedule)

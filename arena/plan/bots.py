@@ -132,6 +132,16 @@ def entrants_of(
     return kept, remarks
 
 
+class FoundBot(NamedTuple):
+    """A bot whose source has been found and snapshot, before it is asked what it declares."""
+
+    source: Source
+    bundle: Bundle
+    options: dict[str, Any]
+    """Those given in its spec and beside it."""
+    isolation: Isolation
+
+
 def resolve_bots(
     wanted: Sequence[BotEntry],
     games: Sequence[Game],
@@ -143,22 +153,8 @@ def resolve_bots(
     """Find, snapshot and describe bots; raises `ConfigError` that begins with `where` of the bot's number."""
     found = []
     for number, entry in enumerate(wanted):
-        spec = entry.bot
         try:
-            source, options = find_bot(spec, folders, home)
-            source, options = with_model(source, {**options, **entry.params}, folders)
-            isolation = entry.isolation or default_level(source)
-            if source.is_program and not launcher(isolation).runs_programs:
-                suitable = [level for level in LEVELS if launcher(level).runs_programs]
-                raise BotError(f"'{spec}' is a program: isolation must be {' or '.join(suitable)}")
-            if missing := launcher(isolation).missing_requirements():
-                raise BotError(
-                    f"'{spec}' is for the {isolation}, and this machine has none: {missing}; "
-                    "`arena doctor` tells more; "
-                    f'isolation = "{PROGRAMS}" (in a command: --isolation {PROGRAMS}) runs it all the same, '
-                    "with your rights"
-                )
-            found.append((source, source.bundle(), options, isolation))
+            found.append(_find(entry, folders, home))
         except UnwritableError:  # a full disk is nobody's mistake
             raise
         except ArenaError as error:
@@ -168,20 +164,42 @@ def resolve_bots(
     try:
         if not own.name:
             own.start()
-        for number, (source, bundle, options, isolation) in enumerate(found):
+        for number, bot in enumerate(found):
             try:
-                declaration = declaration_of(source, bundle, isolation, boards, own)
-                params = resolve(declaration.settings, options, source.name)
+                bots.append(_describe(bot, boards, own))
             except (BotError, EngineError) as error:
                 raise ConfigError(f"{where(number)}{error}") from None
-            changed = canonical_options(declaration.settings, params)
-            spec = f"{source.name}:{changed}" if changed else source.name
-            fields = declaration.model_dump(include={"about", "games", "players", "parameters", "refusals"})
-            bots.append(ResolvedBot(source, bundle, params, spec, isolation=isolation, **fields))
         return bots
     finally:
         if worker is None:
             own.stop()
+
+
+def _find(entry: BotEntry, folders: Sequence[Path], home: str | Path | None) -> FoundBot:
+    """Return the source of a bot; raises an `ArenaError` where there is none, or this machine cannot run it so."""
+    source, options = find_bot(entry.bot, folders, home)
+    source, options = with_model(source, {**options, **entry.params}, folders)
+    isolation = entry.isolation or default_level(source)
+    if source.is_program and not launcher(isolation).runs_programs:
+        suitable = [level for level in LEVELS if launcher(level).runs_programs]
+        raise BotError(f"'{entry.bot}' is a program: isolation must be {' or '.join(suitable)}")
+    if missing := launcher(isolation).missing_requirements():
+        raise BotError(
+            f"'{entry.bot}' is for the {isolation}, and this machine has none: {missing}; `arena doctor` tells more; "
+            f'isolation = "{PROGRAMS}" (in a command: --isolation {PROGRAMS}) runs it all the same, with your rights'
+        )
+    return FoundBot(source, source.bundle(), options, isolation)
+
+
+def _describe(bot: FoundBot, boards: Sequence[tuple[str, int]], worker: WorkerProcess) -> ResolvedBot:
+    """Return a bot with what it declares; raises `BotError` or `EngineError` where it cannot be used."""
+    source = bot.source
+    declaration = declaration_of(source, bot.bundle, bot.isolation, boards, worker)
+    params = resolve(declaration.settings, bot.options, source.name)
+    changed = canonical_options(declaration.settings, params)
+    spec = f"{source.name}:{changed}" if changed else source.name
+    fields = declaration.model_dump(include={"about", "games", "players", "parameters", "refusals"})
+    return ResolvedBot(source, bot.bundle, params, spec, isolation=bot.isolation, **fields)
 
 
 def entries_of(entrants: Sequence[Entrant], bots: Sequence[ResolvedBot], public_dice: bool) -> list[Entry]:

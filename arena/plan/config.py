@@ -230,9 +230,9 @@ def read_config(config: str | Path | Config | dict[str, Any]) -> tuple[Config, s
     """
     if isinstance(config, Config):
         return config, "config", None
-    if isinstance(config, dict):
-        return config_from(config), "config", None
-    return load_config(config), str(config), Path(config).parent
+    source, folder = ("config", None) if isinstance(config, dict) else (str(config), Path(config).parent)
+    data = config if isinstance(config, dict) else read_toml(Path(config))
+    return config_from(data, source), source, folder
 
 
 def load_config(path: str | Path) -> Config:

@@ -83,14 +83,3 @@ def _sources(root: Path, module: str) -> dict[str, bytes]:
         around = {each for each in modules if any(other.startswith(f"{each}.") for other in modules)}
         waiting += modules - around
     return files
-
-
-def unlike(digest: str, others: Iterable[RulesRecord]) -> list[RulesRecord]:
-    """Return those of the rules that are neither these nor said to be the same, directly or by way of others."""
-    others = list(others)
-    links = [{each.digest, *each.same_as} for each in others]
-    same, before = {digest}, 0
-    while len(same) > before:
-        before = len(same)
-        same = same.union(*(link for link in links if link & same))
-    return [each for each in others if each.digest not in same]

@@ -109,6 +109,13 @@ def check_folder(folder: Path) -> None:
                 )
 
 
+def check_dataset(folder: Path, boards: Sequence[Board]) -> None:
+    """Raise `ConfigError` where no dataset can be written to a folder, or a board's game has no observations."""
+    check_folder(folder)
+    for board in boards:
+        observation_of(board)
+
+
 def observation_of(board: Board) -> tuple[Game, ObservationSpec]:
     """Return a board's game, and what seats see of it; raises `ConfigError` for a game without observations."""
     game = check_game(board)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
-from arena.plan.config import FORMATS
+from arena.plan.config import FORMATS, DatasetFormat
 
 EXPORTS = ("leaderboards", "crosstable", "matches", "report")
 REPORT_NAME = "index.html"
@@ -29,3 +31,14 @@ def exported(folder: Path) -> dict[str, list[str]]:
     names = sorted(path.name for path in folder.iterdir())
     found = {kind: [name for name in names if pattern.fullmatch(name)] for kind, pattern in FILE_PATTERNS.items()}
     return {kind: there for kind, there in found.items() if there}
+
+
+class Outputs(NamedTuple):
+    """What a run writes at its end."""
+
+    formats: Sequence[str]
+    """Of leaderboards."""
+    report: bool
+    dataset: Path | None
+    """Folder of the dataset; None for none."""
+    dataset_format: DatasetFormat | None = None

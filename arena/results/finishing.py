@@ -2,30 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
 
-from arena.plan.config import DatasetFormat
 from arena.results.dataset import Options, write_dataset
 from arena.results.early import EarlyLeaderboards
+from arena.results.exported import Outputs
 from arena.results.exports import write_report
 from arena.results.leaderboards import faults, leaderboards
 from arena.results.report import write_reports
 from arena.tournament.tournament import Tournament
-
-
-class Outputs(NamedTuple):
-    """What a run writes at its end."""
-
-    formats: Sequence[str]
-    """Of leaderboards."""
-    report: bool
-    dataset: Path | None
-    """Folder of the dataset; None for none."""
-    dataset_format: DatasetFormat
 
 
 class Results(NamedTuple):
@@ -62,5 +51,5 @@ def finish(
     if outputs.dataset is None:
         return Results(boards, faulty, files, page, None)
     show_phase("writing the dataset")
-    manifest = write_dataset(tournament, outputs.dataset, Options(outputs.dataset_format))
+    manifest = write_dataset(tournament, outputs.dataset, Options(outputs.dataset_format or "parquet"))
     return Results(boards, faulty, files, page, (outputs.dataset, manifest))

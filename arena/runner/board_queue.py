@@ -29,7 +29,6 @@ class BoardQueue:
         is_cut_off: Callable[[], bool] = lambda: False,
     ) -> None:
         self.number, self.store, self._is_cut_off = number, store, is_cut_off
-        self.costs = CostModel(schedule.boards[number].players)
         self.is_stopped = False
         """Whether its game has failed."""
         self.compiled = True
@@ -39,9 +38,10 @@ class BoardQueue:
         self._is_counting = False
         """Whether matches are searched for the totals alone."""
         self._start(schedule)
+        self.costs = CostModel(schedule.boards[number].players)
 
     def _start(self, schedule: Schedule) -> None:
-        self.schedule, self.fold = schedule, fold_of(self.store, schedule, self.number)
+        self.schedule = schedule
         self.round = 0
         """That of the last match handed out."""
         self._explored = False
@@ -51,6 +51,7 @@ class BoardQueue:
         self._before = sum(stage.done) * lineups if stage is not None else 0
         """Matches of earlier stages."""
         self._missing = self._find_missing()
+        self.fold = fold_of(self.store, schedule, self.number)
 
     def next_stage(self, schedule: Schedule) -> bool:
         """Go on with the stage that `schedule` has for the board; return whether it is another one."""

@@ -196,7 +196,13 @@ def compare(
             store = tournament.store
             plan = with_dice_keys(with_same_rules(plan, store, same_rules), store)
             planned(plan)
-            run = Run(plan, store, options, worker, lambda progress: show(progress, run.matches.tally))
+            run = Run(
+                plan,
+                Tournament(store, plan.schedule),
+                options,
+                worker,
+                lambda progress: show(progress, run.matches.tally),
+            )
             outcome = run.play()
             if outcome.complete:
                 finish_log(store, plan.schedule)

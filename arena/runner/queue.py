@@ -16,8 +16,8 @@ from arena.runner.board_queue import BoardQueue
 from arena.runner.folds import SequentialFold
 from arena.runner.play_order import PlayOrder, chunk_seconds
 from arena.runner.retries import RetryPolicy
-from arena.schedule.blocks import MatchSpec, Schedule
-from arena.store import Finished, Store
+from arena.schedule.blocks import MatchSpec
+from arena.store import Finished
 from arena.tournament.tally import Tally
 from arena.tournament.tournament import Tournament
 from arena.workers.messages import Death
@@ -30,13 +30,13 @@ FIRST_MATCH_SECONDS = 60.0
 class MatchQueue:
     """Hands out, in chunks, the matches that are missing from a log, and takes their results."""
 
-    def __init__(self, store: Store, schedule: Schedule, is_cut_off: Callable[[], bool] = lambda: False) -> None:
+    def __init__(self, tournament: Tournament, is_cut_off: Callable[[], bool] = lambda: False) -> None:
         """Begin with a log, which is searched no further once `is_cut_off`."""
-        self.store, self.planned = store, schedule
-        tournament = Tournament(store, schedule)
-        present = tournament.planned if schedule.comparison is not None else tournament.schedule  # its fold decides
+        self.tournament, self.store = tournament, tournament.store
+        schedule = self.planned = tournament.planned
+        present = schedule if schedule.comparison is not None else tournament.schedule  # its fold decides
         self._has_stages = bool(present.stages)
-        self.boards = [BoardQueue(number, store, present, is_cut_off) for number in range(len(schedule.boards))]
+        self.boards = [BoardQueue(number, self.store, present, is_cut_off) for number in range(len(schedule.boards))]
         self.unwritten: list[Finished] = []
         """Results that are not in the log yet."""
         self.retries = RetryPolicy()
@@ -135,7 +135,7 @@ class MatchQueue:
         """Go on with boards whose stage is complete; return whether there are any."""
         if not self._has_stages:
             return False
-        present = Tournament(self.store, self.planned).schedule
+        present = self.tournament.now().schedule
         return any([board.next_stage(present) for board in self.boards])
 
     def stop_board(self, spec: MatchSpec, fault: GameFault) -> None:

@@ -23,7 +23,6 @@ from arena.runner.options import RunOptions
 from arena.runner.play_order import MAX_CHUNK_MATCHES
 from arena.runner.progress import Outcome, Progress
 from arena.runner.queue import MatchQueue
-from arena.store import Store
 from arena.tournament.tournament import Tournament
 from arena.workers.messages import RATINGS, Death, GameStopped, Lost, Played, decode
 from arena.workers.pools import POLL_SECONDS, Answer, Chunk, LocalPool
@@ -41,31 +40,33 @@ class Run:
     def __init__(
         self,
         plan: Plan,
-        store: Store,
+        tournament: Tournament,
         options: RunOptions,
         first: WorkerProcess | None = None,
         show: Callable[[Progress], None] = lambda progress: None,
         on_complete: Callable[[int], None] = lambda board: None,
     ) -> None:
-        """`first` is a worker that has been started already.
+        """`tournament` is the plan's, with its log; `first` is a worker that has been started already.
 
         `on_complete` is called, while others are played, with each board of which the log has every match.
         """
-        self.plan, self.store, self.options, self.show = plan, store, options, show
+        self.plan, self.options, self.show = plan, options, show
+        self.store = tournament.store
         self.first = first or WorkerProcess()
         self.interruption = Interruption()
-        self.matches = MatchQueue(store, plan.schedule, self.interruption.is_due)
+        self.matches = MatchQueue(tournament, self.interruption.is_due)
         self.progress = Progress(plan.schedule.total_matches)
         self.dispatcher = Dispatcher(self.matches)
-        self.ray = RayHandover(options, plan.message(), self.dispatcher.replies, self.progress, self.interruption)
+        self.message = plan.message()
+        self.ray = RayHandover(options, self.message, self.dispatcher.replies, self.progress, self.interruption)
         self.on_complete = on_complete
         self._completed: set[int] = set()
         """Boards that `on_complete` was called with."""
         self._number = 0
         """Of the run in the log."""
         self._written = time.monotonic()
-        self._in_play = InPlayFile(store.path.parent)
-        store.keep_waiting = self._wait_for_log
+        self._in_play = InPlayFile(self.store.path.parent)
+        self.store.keep_waiting = self._wait_for_log
 
     def play(self) -> Outcome:
         """Play everything that is missing. Ctrl-C ends that soon: what is in flight is kept if it ends soon too."""
@@ -129,11 +130,10 @@ class Run:
         if self.options.backend == "ray" or self.options.address is not None:
             self.ray.start()
         if self.options.backend != "ray":
-            message = self.plan.message()
-            pool = LocalPool(self.options.workers, message, self.dispatcher.replies, self.first)
+            pool = LocalPool(self.options.workers, self.message, self.dispatcher.replies, self.first)
             numbers = [board.number for board in self.matches.boards if not board.exhausted]
             boards = [(number, self.plan.schedule.boards[number].entries) for number in numbers]
-            self.dispatcher.add_local(pool, CompileStage(message, boards, self.options.rated))
+            self.dispatcher.add_local(pool, CompileStage(self.message, boards, self.options.rated))
 
     def _end_workers(self) -> None:
         self.ray.end(self.dispatcher.pools)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from arena.core.errors import ConfigError, StoreError
 from arena.plan.model import ResolvedPlan
 from arena.plan.resolve import Plan
-from arena.registry.game_rules import RulesRecord, rules_of_plugins, unlike
+from arena.registry.game_rules import RulesRecord, rules_of_plugins
 from arena.store.reading import StoreReader
 
 Played = tuple[str, int, RulesRecord]
@@ -79,3 +79,14 @@ def _played(plans: Iterable[ResolvedPlan]) -> Iterator[Played]:
             name = board.game.partition("(")[0]
             if (record := plan.rules.get(name)) is not None:
                 yield name, board.rules_version, record
+
+
+def unlike(digest: str, others: Iterable[RulesRecord]) -> list[RulesRecord]:
+    """Return those of the rules that are neither these nor said to be the same, directly or by way of others."""
+    others = list(others)
+    links = [{each.digest, *each.same_as} for each in others]
+    same, before = {digest}, 0
+    while len(same) > before:
+        before = len(same)
+        same = same.union(*(link for link in links if link & same))
+    return [each for each in others if each.digest not in same]

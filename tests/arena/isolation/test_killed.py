@@ -33,6 +33,7 @@ from arena.runner import retries
 from arena.runner.queue import MatchQueue
 from arena.runner.single import play_specs
 from arena.store import Store
+from arena.tournament.tournament import Tournament
 from arena.verify.verification import verify
 from arena.workers.messages import Death, Describe, Played, decode, encode, is_kind
 from arena.workers.process import WorkerProcess
@@ -300,7 +301,7 @@ def test_a_bot_is_given_further_tries_a_bounded_number_of_times_in_a_run(tmp_pat
     plan = schedule("ab", blocks=4)
     with Store.create(tmp_path / "m.db") as store:
         begin(store, plan)
-        todo = MatchQueue(store, plan)
+        todo = MatchQueue(Tournament(store, plan))
         for killed, spent in [((0, 0), ()), ((1,), ()), ((0,), ()), ((), (0,))]:
             chunk = todo.next_chunk(1)
             assert chunk.spent == spent

@@ -5,6 +5,7 @@ from __future__ import annotations
 from arena.runner import board_queue
 from arena.runner.queue import MatchQueue
 from arena.store import Store
+from arena.tournament.tournament import Tournament
 from tests.support.samples import fill, schedule
 
 PLAN = schedule(["alice", "bob"], players=(2, 3), blocks=40)
@@ -14,7 +15,7 @@ def test_a_run_that_is_cut_off_stops_searching_its_log_and_says_so(tmp_path, mon
     monkeypatch.setattr(board_queue, "LOOK_UP", 3)
     fill(tmp_path / "matches.db", PLAN)
     with Store.open(tmp_path / "matches.db") as store:
-        queue = MatchQueue(store, PLAN, is_cut_off=lambda: cut_off)
+        queue = MatchQueue(Tournament(store, PLAN), is_cut_off=lambda: cut_off)
         cut_off = True
         assert not queue.any_missing()
         assert not queue.count_rest()

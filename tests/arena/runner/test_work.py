@@ -19,6 +19,7 @@ from arena.runner.dispatcher import MAX_WAIT_FACTOR
 from arena.runner.progress import Progress
 from arena.runner.queue import MatchQueue
 from arena.store import Store
+from arena.tournament.tournament import Tournament
 from arena.workers.messages import Death, Lost, Played, PlayedLast, decode, encode
 from arena.workers.pools import IN_FLIGHT
 from tests.arena.tournament.test_disqualification import play
@@ -273,14 +274,14 @@ def test_what_is_held_of_a_plan_in_memory_does_not_grow_with_it(tmp_path, resume
         plan = schedule("abc", blocks=blocks, forfeit_limit=0 if not resumed else 10**6)
         with Store.create(tmp_path / f"{blocks}.db") as store:
             run = begin(store, plan)
-            first = MatchQueue(store, plan)
+            first = MatchQueue(Tournament(store, plan))
             if resumed:
                 while chunk := first.next_chunk(1):
                     lost = row(0, [0, 1], seats=[SeatRow(0, None), SeatRow(1, None, "crash", 0)])
                     first.take(chunk, [lost._replace(lineup=spec.lineup) for spec, _ in chunk.matches], {})
                     first.write(run)
             tracemalloc.start()
-            second = MatchQueue(store, plan)
+            second = MatchQueue(Tournament(store, plan))
             while chunk := second.next_chunk(1):
                 second.take(chunk, [row(spec.lineup, [0, 1]) for spec, _ in chunk.matches], {})
                 second.unwritten.clear()
@@ -302,7 +303,7 @@ def deaths(tmp_path, *seats):
     plan = schedule("ab", blocks=1)
     with Store.create(tmp_path / "m.db") as store:
         begin(store, plan)
-        todo = MatchQueue(store, plan)
+        todo = MatchQueue(Tournament(store, plan))
         for seat in seats:
             chunk = todo.next_chunk(1)
             todo.on_worker_death(chunk, Death(0, seat, 3, "crash", how="it ended with code 1"))

@@ -115,7 +115,9 @@ def play(plan, log, pool, monkeypatch, on_complete=lambda board: None):
     monkeypatch.setattr(runner, "LocalPool", pool)
     monkeypatch.setattr(runner, "CompileStage", lambda *_, **__: CompileStage())
     with Store.create(log) as store:
-        pool.run = runner.Run(MadeUpPlan(plan), store, RunOptions(pool.size, "local"), first, on_complete=on_complete)
+        pool.run = runner.Run(
+            MadeUpPlan(plan), Tournament(store, plan), RunOptions(pool.size, "local"), first, on_complete=on_complete
+        )
         return pool.run.play()
 
 

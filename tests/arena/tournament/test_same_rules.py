@@ -9,7 +9,8 @@ import zipfile
 
 import pytest
 
-from arena.registry.game_rules import RulesRecord, unlike
+from arena.registry.game_rules import RulesRecord
+from arena.tournament.same_rules import unlike
 
 PIG = """
 from engine import TERMINAL, Credit, Game, GameType, NotationError, State
