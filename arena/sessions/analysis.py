@@ -12,8 +12,9 @@ from typing import NamedTuple
 from arena.core.errors import ArenaError, ConfigError, WorkerError
 from arena.core.machine import cores
 from arena.core.models import Scalar
+from arena.plan.bots import resolve_bots
 from arena.plan.config import BotEntry
-from arena.plan.resolve import resolve_bots, warm_plan
+from arena.plan.resolve import warm_plan
 from arena.runner.compiling import compile_ahead
 from arena.sessions.session import RefusedError
 from arena.sessions.setup import MAX_START_PLIES, check_position

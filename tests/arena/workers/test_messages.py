@@ -66,9 +66,7 @@ SAMPLES = [
     Compiled(),
     GameStopped(2, GameFault("what", "trace", ["a1"], "position", bots=("one", "two"))),
     NoRoom("what", "remedy"),
-    StartSession(
-        MatchOrder(SPEC, [Charge(1, 3, "resigned", known="?")]), [0], "position", [3, 1]
-    ),
+    StartSession(MatchOrder(SPEC, [Charge(1, 3, "resigned", known="?")]), [0], "position", [3, 1]),
     SessionUpdate(1, [3, 1], [(0, "note")], {0: ("crash", 2, "detail")}),
     MoveRequest(0, [], [], {}),
     MoveReply(4, "", ""),
