@@ -28,7 +28,7 @@ from arena.cli.progress import Display
 from arena.core.errors import telling_what_is_kept
 from arena.plan.resolve import Plan
 from arena.runner.compare import Comparison, compare
-from arena.runner.options import MAX_BLOCKS, Matchup, StopRule
+from arena.runner.options import DEFAULT_MAX_BLOCKS, Matchup, StopRule
 from arena.runner.progress import Progress, per_second
 from arena.stats.estimates import Estimate
 from arena.stats.paired import Saving
@@ -106,7 +106,7 @@ def stop_rule(options: StopOptions) -> StopRule:
     if fixed is not None and given:
         unused = f"runs no test, so --{next(iter(given)).replace('_', '-')} has no effect"
         raise typer.BadParameter(unused, param_hint="--fixed")
-    most = given.pop("max_blocks", MAX_BLOCKS)
+    most = given.pop("max_blocks", DEFAULT_MAX_BLOCKS)
     return StopRule(Sprt(**given), most) if fixed is None else StopRule.fixed(fixed)
 
 

@@ -14,7 +14,7 @@ from arena.isolation import Isolation
 from arena.registry.init_bot import init_bot
 from arena.registry.submissions import submitted
 from arena.registry.submitting import Kept, withdraw
-from arena.runner.check import ADVICE, BoardCheck, Report, check, submit
+from arena.runner.check import ADVICE, BoardCheck, CheckResult, check, submit
 
 
 def print_init_bot(name: str, game: str | None, language: str) -> None:
@@ -83,7 +83,7 @@ def print_submit(
     return FINE
 
 
-def _submission_data(kept: Kept | None, report: Report | None) -> dict[str, Any]:
+def _submission_data(kept: Kept | None, report: CheckResult | None) -> dict[str, Any]:
     """Return the result of a submission as plain data."""
     newest = None if kept is None else kept.submission.newest
     return {
@@ -112,13 +112,13 @@ def print_board_check(board: BoardCheck) -> None:
     result = ", ".join(problem.cause for problem in board.problems) or "ok"
     if board.timed and not board.problems:
         result += ", not compared because it plays by the clock"
-    if board.walls:
-        longest, cpu = _span(max(board.walls)), _span(max(board.cpus))
-        result += f"; a move {_span(median(board.walls))}, worst {longest} (processor {cpu})"
+    if board.wall_seconds:
+        longest, cpu = _span(max(board.wall_seconds)), _span(max(board.cpu_seconds))
+        result += f"; a move {_span(median(board.wall_seconds))}, worst {longest} (processor {cpu})"
     print_text(f"{board.board.title}: {result}")
 
 
-def print_verdict(report: Report) -> None:
+def print_verdict(report: CheckResult) -> None:
     """Print the result of a check: what failed, why, and what to do."""
     failed = sum(bool(board.problems) for board in report.boards)
     for cause, found in report.causes().items():

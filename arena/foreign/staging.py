@@ -12,7 +12,7 @@ from typing import NamedTuple, Self, cast
 from arena.core.errors import RecordError
 from arena.core.names import plain_name
 from arena.foreign.rows import ResultRow, printable
-from arena.plan.model import MOST_SEATS
+from arena.plan.model import MAX_FOREIGN_SEATS
 
 MAX_BOTS = 10_000
 """Bots of a file: what a rating takes grows with their cube."""
@@ -144,11 +144,11 @@ class Staging:
         query = "SELECT game, players, count(*), min(first), min(match) FROM matches GROUP BY game, players"
         found = []
         for game, players, matches, line, match in self._db.execute(f"{query} ORDER BY game, players").fetchall():
-            if not 2 <= players <= MOST_SEATS:
+            if not 2 <= players <= MAX_FOREIGN_SEATS:
                 of = "1 row" if players == 1 else f"{players:,} rows"
                 raise RecordError(
                     f"{self.where}, line {line:,}: match '{printable(match)}' of {game} has {of}; a match has a row "
-                    f"for each of its 2 to {MOST_SEATS} bots"
+                    f"for each of its 2 to {MAX_FOREIGN_SEATS} bots"
                 )
             found.append(StagedBoard(game, players, matches))
         if len(found) > MAX_BOARDS:

@@ -30,11 +30,11 @@ else:
     Isolation = Literal[LEVELS]
     """Where a bot runs."""
 
-OWN: Isolation = "none"
+OWN_BOT_LEVEL: Isolation = "none"
 """Default level of one's own bots."""
-PROGRAMS: Isolation = "process"
+PROGRAM_LEVEL: Isolation = "process"
 """Default level of programs. It runs every bot on every machine, with the user's rights."""
-SUBMITTED: Isolation = "sandbox"
+SUBMITTED_LEVEL: Isolation = "sandbox"
 """Default level of submitted bots, and of whatever comes from strangers."""
 
 
@@ -108,4 +108,4 @@ def launcher(name: Isolation) -> Launcher:
 
 def default_level(source: Source) -> Isolation:
     """Return the level of a bot for which none is chosen."""
-    return SUBMITTED if source.submitted else PROGRAMS if source.is_program else OWN
+    return SUBMITTED_LEVEL if source.submitted else PROGRAM_LEVEL if source.is_program else OWN_BOT_LEVEL

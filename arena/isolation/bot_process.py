@@ -14,15 +14,15 @@ from typing import Any, NamedTuple
 
 from arena.core.errors import WorkerError
 from arena.core.process_trees import below, is_stopped, resident, threads_of, wake
-from arena.isolation.launch import MOST_FILES
+from arena.isolation.launch import MAX_FILES
 from arena.match.faults import MAX_TRACEBACK, Fault, Lingered
 
-MAX_LINE = 65_536
-MAX_STDERR = 16_384
+MAX_LINE_BYTES = 65_536
+MAX_STDERR_BYTES = 16_384
 """Bytes of its stderr that are kept: the first half and the last."""
-LOOK = 0.05
+POLL_SECONDS = 0.05
 """Seconds between two looks at a busy process."""
-MOST_THREADS = 256
+MAX_THREADS = 256
 """Threads that a bot may have, those of its children included."""
 BETWEEN_SECONDS = 0.5
 BETWEEN_SECONDS_PER_ANSWER = 0.005
@@ -34,9 +34,9 @@ STOP_SECONDS = 60.0
 """A process that Linux cannot stop for so long hangs in a device: that is the machine's fault."""
 STOP_LOOKS_SECONDS = (0.00005, 0.005)
 """Pauses between two looks whether a process has stopped: the first, and the longest."""
-DYING = 1.0
+DYING_SECONDS = 1.0
 """Seconds that a process may take to end once it has closed a pipe; on a starved machine it takes some."""
-READ = 65_536
+READ_BYTES = 65_536
 CAUSES = ("crash", "memory", "illegal_action")
 
 
@@ -157,7 +157,7 @@ class BotProcess:
                 pass
             except BrokenPipeError:
                 raise self._ended("input") from None
-            wait = min(deadline - time.monotonic(), LOOK if not unsent else 0.001)
+            wait = min(deadline - time.monotonic(), POLL_SECONDS if not unsent else 0.001)
             if wait <= 0:
                 raise Fault("timeout", f"no answer within {limit:g} s")
             for descriptor, _ in self._poll.poll(wait * 1000):
@@ -169,14 +169,14 @@ class BotProcess:
             line, end, rest = said.partition(b"\n")
             if rest:
                 raise Fault("protocol", "more than one line in answer")
-            if len(line) > MAX_LINE:
-                raise Fault("protocol", f"a line of more than {MAX_LINE} bytes")
+            if len(line) > MAX_LINE_BYTES:
+                raise Fault("protocol", f"a line of more than {MAX_LINE_BYTES} bytes")
             if end:
                 return line
 
     def _read(self, said: bytes) -> bytes:
         try:
-            part = os.read(self.from_bot, READ)
+            part = os.read(self.from_bot, READ_BYTES)
         except BlockingIOError:
             return said
         if not part:
@@ -185,7 +185,7 @@ class BotProcess:
 
     def _ended(self, closed: str) -> Fault:
         """Return the fault of a process whose standard input or output is closed."""
-        if not self._gone(DYING):
+        if not self._gone(DYING_SECONDS):
             return Fault("protocol", f"it closed its standard {closed}")
         return Ended("crash", "its process ended")
 
@@ -212,15 +212,15 @@ class BotProcess:
     def _listen(self) -> None:
         """Take what it wrote to stderr; of too much the middle is dropped."""
         try:
-            part = os.read(self.stderr, READ)
+            part = os.read(self.stderr, READ_BYTES)
         except BlockingIOError:
             return
         if not part:
             self._poll.unregister(self.stderr)
             return
         self._said += part
-        if len(self._said) > MAX_STDERR:
-            self._said = self._said[: MAX_STDERR // 2] + self._said[-MAX_STDERR // 2 :]
+        if len(self._said) > MAX_STDERR_BYTES:
+            self._said = self._said[: MAX_STDERR_BYTES // 2] + self._said[-MAX_STDERR_BYTES // 2 :]
 
     def begin_match(self) -> None:
         """Forget what it wrote before, and what it used between moves."""
@@ -248,17 +248,17 @@ class BotProcess:
 
         That is shared memory, threads, files of no size.
         """
-        if time.monotonic() - self.looked < LOOK:
+        if time.monotonic() - self.looked < POLL_SECONDS:
             return
         self.looked = time.monotonic()
         wake(self.pid)
         if resident(self.pid) > self.memory:
             raise Fault("memory", f"it uses more than {self.memory >> 20} MiB")
         own = threads_of(self.pid)
-        if own > MOST_THREADS or own + sum(map(threads_of, below(self.pid))) > MOST_THREADS:
-            raise Fault("memory", f"it runs more than {MOST_THREADS} threads")
-        if self.tmp and self._files() > MOST_FILES:
-            raise Fault("memory", f"it made more than {MOST_FILES:,} files")
+        if own > MAX_THREADS or own + sum(map(threads_of, below(self.pid))) > MAX_THREADS:
+            raise Fault("memory", f"it runs more than {MAX_THREADS} threads")
+        if self.tmp and self._files() > MAX_FILES:
+            raise Fault("memory", f"it made more than {MAX_FILES:,} files")
 
     def _files(self) -> int:
         """Return how many files it has made; 0 while its sandbox is being made and it still sees the machine's."""

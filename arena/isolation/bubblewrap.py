@@ -26,7 +26,7 @@ from arena.isolation import outside_users
 from arena.isolation.launch import TAKE_OVER, TMP_BYTES, out_of_the_way
 from arena.isolation.outside_users import NOBODY, OutsideUser, lease
 from arena.isolation.seccomp import bpf
-from arena.isolation.spawn import TEMPORARY, KilledAtStart, Spawn
+from arena.isolation.spawn import TEMPORARY_ENVIRONMENT, KilledAtStart, Spawn
 
 BWRAP = "bwrap"
 DEVICES = ("null", "zero", "full", "random", "urandom")
@@ -203,7 +203,7 @@ def program_environment(command: str) -> dict[str, str]:
     """Return a program's environment; the search path ends where the program lies, if that is elsewhere."""
     found = program_paths(command)
     path = {"PATH": f"{SEARCH_PATH}:{os.path.dirname(found[0])}"} if found else {}
-    return {**TEMPORARY, **path}
+    return {**TEMPORARY_ENVIRONMENT, **path}
 
 
 def missing_requirements() -> str:

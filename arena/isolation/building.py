@@ -16,7 +16,7 @@ from arena.core.errors import has_no_room
 from arena.core.exit_codes import may_be_from_outside, unwrapped
 from arena.core.files import own_folder
 from arena.core.process_trees import below, resident, threads_of, wake
-from arena.isolation.launch import MOST_FILES
+from arena.isolation.launch import MAX_FILES
 from arena.isolation.own_process import ProcessLauncher
 from arena.isolation.spawn import KilledAtStart
 from arena.match.faults import Fault, Killed
@@ -24,17 +24,17 @@ from arena.registry.bundles import Bundle
 from arena.registry.manifest import Program
 from engine.cache import cache_root
 
-BUILD_LIMIT = 300.0
+BUILD_SECONDS = 300.0
 BUILD_MEMORY, BUILD_MEMORY_IN_ALL = 2048, 4096
 """MiB: of a process, and of all together."""
-MOST_THREADS = 1024
+MAX_BUILD_THREADS = 1024
 """Processes and threads of a build."""
-TRIES = 3
+MAX_TRIES = 3
 """Builds of a program that may be killed, by whomever, all in the time of one."""
 BUILD_BYTES = 256 * 2**20
-LOOK = 0.1
+POLL_SECONDS = 0.1
 """Seconds between two looks at the folder of a build outside the sandbox."""
-TOO_MUCH = f"its build made more than {BUILD_BYTES >> 20} MiB or {MOST_FILES:,} files"
+TOO_MUCH = f"its build made more than {BUILD_BYTES >> 20} MiB or {MAX_FILES:,} files"
 
 
 def built(bundle: Bundle, program: Program, level: ProcessLauncher) -> Path:
@@ -53,8 +53,8 @@ def built(bundle: Bundle, program: Program, level: ProcessLauncher) -> Path:
 
 def _built(program: Program, files: Mapping[str, bytes], level: ProcessLauncher, desk: Path) -> Path:
     """Build the files in a new folder on the desk; again when the build is killed, which may be from outside."""
-    until = time.monotonic() + BUILD_LIMIT
-    for number in range(TRIES):
+    until = time.monotonic() + BUILD_SECONDS
+    for number in range(MAX_TRIES):
         fresh = desk / str(number)
         fresh.mkdir()
         try:
@@ -65,7 +65,7 @@ def _built(program: Program, files: Mapping[str, bytes], level: ProcessLauncher,
             return fresh
         except Killed as error:
             why = str(error)
-    raise Fault("init", f"{why}, {TRIES} times")
+    raise Fault("init", f"{why}, {MAX_TRIES} times")
 
 
 def write(files: Mapping[str, bytes], folder: Path) -> None:
@@ -83,7 +83,7 @@ def write(files: Mapping[str, bytes], folder: Path) -> None:
 
 def limits() -> dict[str, float]:
     """Return what the kernel grants each process of a build."""
-    return {"memory": BUILD_MEMORY, "seconds": BUILD_LIMIT}
+    return {"memory": BUILD_MEMORY, "seconds": BUILD_SECONDS}
 
 
 def watched(
@@ -92,17 +92,17 @@ def watched(
     """Watch a build and return its exit code; `number` is that of its own first process."""
     while True:
         with contextlib.suppress(subprocess.TimeoutExpired):
-            return process.wait(LOOK)
+            return process.wait(POLL_SECONDS)
         wake(number)
         processes = [number, *below(number)]
-        if sum(map(threads_of, processes)) > MOST_THREADS:
-            raise Fault("init", f"its build ran more than {MOST_THREADS:,} processes and threads")
+        if sum(map(threads_of, processes)) > MAX_BUILD_THREADS:
+            raise Fault("init", f"its build ran more than {MAX_BUILD_THREADS:,} processes and threads")
         if sum(map(resident, processes)) > BUILD_MEMORY_IN_ALL << 20:
             raise Fault("init", f"its build used more than {BUILD_MEMORY_IN_ALL:,} MiB in all")
         with contextlib.suppress(OSError):  # it changes while we look
             look()
         if time.monotonic() > until:
-            raise subprocess.TimeoutExpired(process.args, BUILD_LIMIT)
+            raise subprocess.TimeoutExpired(process.args, BUILD_SECONDS)
 
 
 @contextlib.contextmanager
@@ -111,7 +111,7 @@ def explained(program: Program) -> Iterator[None]:
     try:
         yield
     except subprocess.TimeoutExpired:
-        raise Fault("init", f"its build took longer than {BUILD_LIMIT:g} s") from None
+        raise Fault("init", f"its build took longer than {BUILD_SECONDS:g} s") from None
     except KilledAtStart as error:
         raise Killed(f"its build could not be started: {error}") from None
     except OSError as error:
@@ -137,7 +137,7 @@ def look_at(folder: Path, visit: Callable[[os.DirEntry[str]], None] = lambda ent
             for entry in entries:
                 count += 1
                 size += entry.stat(follow_symlinks=False).st_size
-                if size > BUILD_BYTES or count > MOST_FILES:
+                if size > BUILD_BYTES or count > MAX_FILES:
                     raise Fault("init", TOO_MUCH)
                 visit(entry)
                 if entry.is_dir(follow_symlinks=False):

@@ -32,9 +32,9 @@ from engine import Game
 from engine.cache import cache_root
 
 FORKSERVER = Path(__file__).with_name("forkserver.py")
-STARTS = 3
+MAX_STARTS = 3
 """Tries to start one that ends before it is ready, or when it is asked for a process."""
-PREPARE_LIMIT = 600.0
+PREPARE_SECONDS = 600.0
 """Seconds that a fork server may take to start and load, or to answer."""
 
 
@@ -95,7 +95,7 @@ class ForkClient:
 
         Raises `WorkerError` after that.
         """
-        for _ in range(STARTS - 1):
+        for _ in range(MAX_STARTS - 1):
             with contextlib.suppress(WorkerError):
                 return self._open(bot, limits)
             self._stack.close()
@@ -179,7 +179,7 @@ class ForkClient:
 
     def _wait(self) -> bool:
         """Return whether it answers before its time is up."""
-        return wait_for(self._connection.fileno(), self._number, PREPARE_LIMIT)
+        return wait_for(self._connection.fileno(), self._number, PREPARE_SECONDS)
 
     def close(self) -> None:
         self._stack.close()

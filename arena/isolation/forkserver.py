@@ -209,7 +209,7 @@ def _megabytes_of_data() -> int:
 def _set_apart() -> None:
     """Enter a sandbox within the sandbox: /tmp and /proc empty, and no capability any more."""
     libc = ctypes.CDLL(None, use_errno=True)
-    options = f"size={launch.TMP_BYTES},nr_inodes={launch.MOST_FILES},mode=755".encode()
+    options = f"size={launch.TMP_BYTES},nr_inodes={launch.MAX_FILES},mode=755".encode()
     _check(libc.unshare(CLONE_NEWNS | CLONE_NEWIPC), "unshare")
     shown = {path: os.open(path, os.O_PATH) for path in _mounted_in_tmp()}
     _check(libc.mount(b"tmpfs", b"/tmp", b"tmpfs", MS_NOSUID | MS_NODEV, options), "a new /tmp")

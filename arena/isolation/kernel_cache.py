@@ -19,7 +19,7 @@ from arena.core.limits import Limits
 from arena.isolation import launcher
 from arena.isolation.bot_process import opened
 from arena.isolation.launched import LaunchedBot
-from arena.isolation.numba_locator import OWN
+from arena.isolation.numba_locator import CACHE_FOLDER
 from arena.isolation.process_source import ProcessSource
 from arena.isolation.remote_player import RemotePlayer
 from arena.match.dice import Streams
@@ -30,15 +30,15 @@ from arena.registry.bundles import Bundle, packed, unpacked
 from engine import Game
 from engine.cache import cache_root, kernel_cache
 
-MOVES = 3
+TRIAL_MOVES = 3
 """Moves of the bot in a trial match."""
-LIMITS = Limits(seconds_per_move=20.0, seconds_to_prepare=120.0)
+TRIAL_LIMITS = Limits(seconds_per_move=20.0, seconds_to_prepare=120.0)
 """A trial match, played twice at worst, is over before a worker counts as silent."""
 _known: dict[str, Bundle] = {}
-MOST_BYTES = 64 * 2**20
-MOST_FILES = 4000
-FOLDER, FILE = os.O_NOFOLLOW | os.O_DIRECTORY, os.O_NOFOLLOW | os.O_NONBLOCK
-ENDS = (".nbi", ".nbc")
+MAX_BYTES = 64 * 2**20
+MAX_FILES = 4000
+FOLDER_FLAGS, FILE_FLAGS = os.O_NOFOLLOW | os.O_DIRECTORY, os.O_NOFOLLOW | os.O_NONBLOCK
+KERNEL_SUFFIXES = (".nbi", ".nbc")
 """Suffixes of Numba's files: indexes, and code."""
 
 
@@ -67,7 +67,7 @@ def compile_in_trial(bot: LaunchedBot, source: ProcessSource, game: Game) -> dic
     """Return what a bot compiles in its first moves of a match that counts nowhere."""
     trial = _Trial(bot, source)
     seats: list[Entrant] = [trial, *[Contestant(First, {})] * (game.players - 1)]
-    play_match(game, seats, Streams(bytes(32), bytes(32), bytes(16)), limits=LIMITS)
+    play_match(game, seats, Streams(bytes(32), bytes(32), bytes(16)), limits=TRIAL_LIMITS)
     return trial.found
 
 
@@ -84,7 +84,7 @@ class _Trial(RemotePlayer):
         return self
 
     def choose(self, limit: float) -> Answer:
-        if self.moves == MOVES:
+        if self.moves == TRIAL_MOVES:
             self.look()
             raise Fault("crash", "it has compiled enough")
         self.moves += 1
@@ -102,7 +102,7 @@ class _Trial(RemotePlayer):
         """Take what the stopped process has compiled."""
         if self.bot_process is not None and self.bot_process.open and not self.found:
             with contextlib.suppress(OSError):
-                self.found = dict(_files(f"/proc/{self.bot_process.pid}/root{OWN}"))
+                self.found = dict(_files(f"/proc/{self.bot_process.pid}/root{CACHE_FOLDER}"))
 
 
 def _files(folder: str) -> Iterator[tuple[str, bytes]]:
@@ -110,11 +110,11 @@ def _files(folder: str) -> Iterator[tuple[str, bytes]]:
 
     What lies there is the bot's doing: no link is followed, names are checked, sizes are bounded.
     """
-    left, files = MOST_BYTES, 0
+    left, files = MAX_BYTES, 0
     for path, descriptor in _opened(folder):
         state = os.fstat(descriptor)
         files += 1
-        if not stat.S_ISREG(state.st_mode) or state.st_size > left or files > MOST_FILES:
+        if not stat.S_ISREG(state.st_mode) or state.st_size > left or files > MAX_FILES:
             continue
         content = os.read(descriptor, state.st_size)
         left -= len(content)
@@ -122,18 +122,18 @@ def _files(folder: str) -> Iterator[tuple[str, bytes]]:
 
 
 def _opened(folder: str) -> Iterator[tuple[str, int]]:
-    with opened(folder, FOLDER) as top:
+    with opened(folder, FOLDER_FLAGS) as top:
         for name in _named(top):
-            with contextlib.suppress(OSError), opened(name, FOLDER, top) as middle:
-                for file in _named(middle, ENDS):
-                    with contextlib.suppress(OSError), opened(file, FILE, middle) as descriptor:
+            with contextlib.suppress(OSError), opened(name, FOLDER_FLAGS, top) as middle:
+                for file in _named(middle, KERNEL_SUFFIXES):
+                    with contextlib.suppress(OSError), opened(file, FILE_FLAGS, middle) as descriptor:
                         yield f"{name}/{file}", descriptor
 
 
 def _named(folder: int, ends: tuple[str, ...] = ("",)) -> list[str]:
     """Return the names in a folder that mean one file each and nothing more, in order."""
     names = [name for name in os.listdir(folder) if name.isprintable() and is_plain_path(name) and name.endswith(ends)]
-    return sorted(names)[:MOST_FILES]
+    return sorted(names)[:MAX_FILES]
 
 
 def _keep(path: Path, content: bytes) -> None:

@@ -12,10 +12,10 @@ import signal
 import sys
 
 PR_SET_PDEATHSIG, PR_SET_SECCOMP, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS, PR_SET_THP_DISABLE = 1, 22, 36, 38, 41
-OPEN_FILES = 64
+MAX_OPEN_FILES = 64
 FILE_BYTES = TMP_BYTES = 64 * 2**20
-MOST_FILES = 10_000
-PENDING_SIGNALS = 64
+MAX_FILES = 10_000
+MAX_PENDING_SIGNALS = 64
 HELD_IN, HELD_OUT = 8, 9
 TAKE_OVER = f'exec "$@" <&{HELD_IN} >&{HELD_OUT} {HELD_IN}<&- {HELD_OUT}>&-'
 """A shell's command line that puts standard input and output back in their places."""
@@ -31,11 +31,11 @@ def limit(memory: int, seconds: float, sandboxed: bool) -> None:
         resource.RLIMIT_DATA: memory * 2**20,
         resource.RLIMIT_CPU: int(seconds) + 1,
         resource.RLIMIT_FSIZE: FILE_BYTES,
-        resource.RLIMIT_NOFILE: OPEN_FILES,
+        resource.RLIMIT_NOFILE: MAX_OPEN_FILES,
         resource.RLIMIT_CORE: 0,
         resource.RLIMIT_MEMLOCK: 0,
         resource.RLIMIT_MSGQUEUE: 0,
-        **({resource.RLIMIT_SIGPENDING: PENDING_SIGNALS} if sandboxed else {}),
+        **({resource.RLIMIT_SIGPENDING: MAX_PENDING_SIGNALS} if sandboxed else {}),
     }
     for kind, bound in bounds.items():
         hard = resource.getrlimit(kind)[1]

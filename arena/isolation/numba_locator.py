@@ -12,7 +12,7 @@ from typing import Any
 
 from numba.core.caching import UserProvidedCacheLocator
 
-OWN = "/tmp/numba"
+CACHE_FOLDER = "/tmp/numba"
 """The folder for what a bot compiles of its own."""
 
 
@@ -26,7 +26,7 @@ class Locator(UserProvidedCacheLocator):
         index = f"{name}.py{sys.version_info[0]}{sys.version_info[1]}{getattr(sys, 'abiflags', '')}.nbi"
         self.known = os.path.exists(os.path.join(self._cache_path, index))
         if not self.known:
-            self._cache_path = os.path.join(OWN, os.path.basename(self._cache_path))
+            self._cache_path = os.path.join(CACHE_FOLDER, os.path.basename(self._cache_path))
 
     def ensure_cache_path(self) -> None:
         """Make the folder, unless it is the machine's."""
@@ -37,6 +37,6 @@ class Locator(UserProvidedCacheLocator):
 def lay_out(files: Mapping[str, bytes]) -> None:
     """Write what a bot has compiled before where Numba will look for it."""
     for name, content in files.items():
-        path = Path(OWN, name)
+        path = Path(CACHE_FOLDER, name)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)

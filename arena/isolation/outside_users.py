@@ -30,13 +30,13 @@ from arena.isolation.launch import out_of_the_way
 
 NOBODY, CALLER = 65534, 1
 """Numbers inside: of a bot, of who runs the arena. Not 0: Linux takes rights from who was 0 and becomes another."""
-FIRST, MOST = 1_879_048_192, 2**28 - 1
+FIRST_ID, MAX_IDS = 1_879_048_192, 2**28 - 1
 """Numbers for root's sandboxes: systemd's list of ranges leaves these to nobody."""
 TOOLS = {"uid": "newuidmap", "gid": "newgidmap"}
 READABLE = 0o005
 """Rights of others on folders and files that a sandbox shows."""
-SECONDS = 10.0
-TRIES = 2
+MAP_SECONDS = 10.0
+MAX_TRIES = 2
 """Namespaces that are tried: one may fail for want of memory, and what was found holds for the process's life."""
 _idle: list[OutsideUser] = []
 
@@ -65,7 +65,7 @@ def lease() -> Iterator[OutsideUser | None]:
 def missing() -> str:
     """Return why sandboxes share the caller's user on this machine; empty when each has its own."""
     why = ""
-    for _ in range(TRIES):
+    for _ in range(MAX_TRIES):
         try:
             _check_readable()
             _idle.append(_make())
@@ -100,14 +100,14 @@ def _check_readable() -> None:
 def _make() -> OutsideUser:
     """Return a new user namespace; raises `OSError` or `ValueError` when this machine gives none."""
     if os.getuid() == 0:
-        number = group = FIRST + secrets.randbelow(MOST)
+        number = group = FIRST_ID + secrets.randbelow(MAX_IDS)
     else:
         number, group = _subordinate("uid"), _subordinate("gid")
     keeper = subprocess.Popen(["unshare", "--user", "cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
     with keeper:
         assert keeper.stdin is not None and keeper.stdout is not None
         keeper.stdin.write(b"\n")
-        if not select.select([keeper.stdout], [], [], SECONDS)[0] or keeper.stdout.read(1) != b"\n":
+        if not select.select([keeper.stdout], [], [], MAP_SECONDS)[0] or keeper.stdout.read(1) != b"\n":
             keeper.kill()
             raise OSError("user namespaces cannot be made")
         _map(keeper.pid, "uid", os.getuid(), number)
@@ -122,7 +122,7 @@ def _map(process: int, kind: str, own: int, number: int) -> None:
         Path(f"/proc/{process}/{kind}_map").write_text(f"{CALLER} {own} 1\n{NOBODY} {number} 1\n")
         return
     command = [TOOLS[kind], process, *(CALLER, own, 1), *(NOBODY, number, 1)]
-    done = subprocess.run([*map(str, command)], capture_output=True, text=True, timeout=SECONDS)
+    done = subprocess.run([*map(str, command)], capture_output=True, text=True, timeout=MAP_SECONDS)
     if done.returncode:
         raise OSError(f"{TOOLS[kind]}: {done.stderr.strip()}")
 

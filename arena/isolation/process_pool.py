@@ -11,7 +11,7 @@ from arena.core.errors import BotError, WorkerError
 from arena.core.limits import Limits
 from arena.isolation import Isolation
 from arena.isolation.bot_process import Ended
-from arena.isolation.fork_client import STARTS, ForkClient
+from arena.isolation.fork_client import MAX_STARTS, ForkClient
 from arena.isolation.kernel_cache import compiled_kernels
 from arena.isolation.launched import LaunchedBot, trusted_modules
 from arena.isolation.own_process import process_launcher
@@ -26,7 +26,7 @@ from arena.registry.bundles import Bundle
 from arena.registry.describe import Board
 from engine import Game
 
-DESCRIBE_LIMIT = 60.0
+DESCRIBE_SECONDS = 60.0
 """Seconds that a bot may take to say what it declares."""
 
 
@@ -96,7 +96,7 @@ class ProcessPool:
         source, bot_process = self.acquire(bot, None), None
         try:
             bot_process = source.open(bot, Limits())
-            return bot_process.request(question, DESCRIBE_LIMIT)
+            return bot_process.request(question, DESCRIBE_SECONDS)
         except Ended:
             assert bot_process is not None
             raise ended(bot_process, source.code()) from None
@@ -114,7 +114,7 @@ class ProcessPool:
 
 def _started(isolation: Isolation, preload: Preload) -> ForkClient:
     """Return a new fork server; one that ends before it is ready, which no bot can cause, is started again."""
-    for _ in range(STARTS - 1):
+    for _ in range(MAX_STARTS - 1):
         with contextlib.suppress(WorkerError):
             return ForkClient(isolation, preload)
     return ForkClient(isolation, preload)

@@ -15,7 +15,7 @@ from arena.isolation.launched import LaunchedBot
 from arena.match.faults import Fault, Killed
 from engine import Game
 
-LONGEST = 86_400.0
+MAX_SECONDS = 86_400.0
 
 
 class ProcessSource(Protocol):
@@ -69,6 +69,6 @@ def open_pipes() -> Iterator[tuple[Pipes, list[int]]]:
 def processor_seconds(limits: Limits) -> float:
     """Return a bound on a process's processor time in one match, all threads together, far above its clocks."""
     if not limits.seconds_per_match:
-        return LONGEST
+        return MAX_SECONDS
     clocks = limits.seconds_to_start + limits.seconds_to_prepare + limits.seconds_per_match + 1000 * limits.increment
-    return min(LONGEST, clocks * (os.cpu_count() or 1))
+    return min(MAX_SECONDS, clocks * (os.cpu_count() or 1))

@@ -20,7 +20,7 @@ from arena.registry.bundles import MANIFEST
 from arena.registry.manifest import read_program
 from engine import Game
 
-LEAVE_LIMIT = 0.2
+LEAVE_SECONDS = 0.2
 """Seconds that a program may take to end by itself when its match is over."""
 TELLING_SECONDS = 20.0
 """Seconds that bubblewrap may take to tell how a program has ended."""
@@ -93,7 +93,7 @@ class ProgramSource:
             return
         bot_process.tell(over)
         if not self.stays:
-            bot_process.leave(LEAVE_LIMIT)
+            bot_process.leave(LEAVE_SECONDS)
             self.close()
 
     def close(self) -> None:

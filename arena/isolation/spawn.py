@@ -16,9 +16,9 @@ from arena.core.paths import ROOT
 from arena.registry.plugin_games import planned_folders
 
 LAUNCH = Path(__file__).with_name("launch.py")
-SPARE = ("PATH", "LANG", "LC_ALL", "TZ")
+PASSED_VARIABLES = ("PATH", "LANG", "LC_ALL", "TZ")
 """What a process outside the sandbox keeps of the environment."""
-TEMPORARY = {"HOME": "/tmp", "TMPDIR": "/tmp"}
+TEMPORARY_ENVIRONMENT = {"HOME": "/tmp", "TMPDIR": "/tmp"}
 """Environment of a program."""
 
 
@@ -57,7 +57,7 @@ class Spawn:
 
     def outer_environment(self) -> dict[str, str]:
         """Return the environment of a process outside of any sandbox."""
-        return {**{name: os.environ[name] for name in SPARE if name in os.environ}, **self.environment}
+        return {**{name: os.environ[name] for name in PASSED_VARIABLES if name in os.environ}, **self.environment}
 
 
 def python() -> str:

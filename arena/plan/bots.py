@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from arena.core.errors import ArenaError, BotError, ConfigError, UnwritableError
 from arena.core.paths import home_folder
-from arena.isolation import LEVELS, OWN, PROGRAMS, Isolation, default_level, launcher
+from arena.isolation import LEVELS, OWN_BOT_LEVEL, PROGRAM_LEVEL, Isolation, default_level, launcher
 from arena.plan.config import BotEntry, Config
 from arena.registry.bundles import Bundle
 from arena.registry.discovery import Source, find_bot, is_withdrawn, with_model
@@ -43,7 +43,7 @@ class ResolvedBot:
     parameters: list[dict[str, Any]]
     refusals: list[str | None]
     """Why it does not play on a board, by board."""
-    isolation: Isolation = OWN
+    isolation: Isolation = OWN_BOT_LEVEL
 
     @property
     def summary(self) -> str:
@@ -186,7 +186,8 @@ def _find(entry: BotEntry, folders: Sequence[Path], home: str | Path | None) -> 
     if missing := launcher(isolation).missing_requirements():
         raise BotError(
             f"'{entry.bot}' is for the {isolation}, and this machine has none: {missing}; `arena doctor` tells more; "
-            f'isolation = "{PROGRAMS}" (in a command: --isolation {PROGRAMS}) runs it all the same, with your rights'
+            f'isolation = "{PROGRAM_LEVEL}" (in a command: --isolation {PROGRAM_LEVEL}) runs it all the same, '
+            "with your rights"
         )
     return FoundBot(source, source.bundle(), options, isolation)
 

@@ -26,8 +26,8 @@ Format = Literal["csv", "json", "md", "parquet", "html", "tex"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 DatasetFormat = Literal["parquet", "npz"]
 DEFAULT_FORMATS: tuple[Format, ...] = ("csv", "json", "md", "parquet")
-MAX_LABEL = 40
-FOLDERS = {SUBMISSIONS: "submitted bots", COMPARISONS: "comparisons", PLAYED: "matches of persons"}
+MAX_LABEL_CHARS = 40
+RESERVED_FOLDERS = {SUBMISSIONS: "submitted bots", COMPARISONS: "comparisons", PLAYED: "matches of persons"}
 
 
 def _opening(text: str | None) -> str | None:
@@ -38,7 +38,7 @@ def _opening(text: str | None) -> str | None:
 
 def tournament_name(value: str) -> str:
     """Return the name of a tournament; raises `ValueError` for one that cannot be its folder's."""
-    if what := FOLDERS.get(value):
+    if what := RESERVED_FOLDERS.get(value):
         raise ValueError(f"is the folder of {what}; choose another name")
     return plain_name(value)
 
@@ -107,7 +107,7 @@ class BotEntry(Model):
     @field_validator("label")
     @classmethod
     def _fits_a_table(cls, value: str | None) -> str | None:
-        return None if value is None else shown_name(value, MAX_LABEL)
+        return None if value is None else shown_name(value, MAX_LABEL_CHARS)
 
 
 class Output(Model):

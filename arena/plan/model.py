@@ -33,9 +33,9 @@ from engine import EngineError, game_type
 
 BOARD_FIELDS = ("game", "players", "rules_version", "blocks", "opening", "utilities")
 """Fields of a board that plan and schedule have alike."""
-MOST_PLAYERS = 8
+MAX_PLAYERS_OF_UNKNOWN_GAME = 8
 """Of a game that is not installed here."""
-MOST_SEATS = 100
+MAX_FOREIGN_SEATS = 100
 """Of foreign results."""
 
 
@@ -55,7 +55,7 @@ class BoardRecord(Model):
 
     game: Text
     params: dict[str, Scalar]
-    players: Annotated[int, Field(ge=2, le=MOST_SEATS)]
+    players: Annotated[int, Field(ge=2, le=MAX_FOREIGN_SEATS)]
     rules_version: Count
     blocks: Annotated[int, Field(ge=1, le=10_000_000)]
     opening: Annotated[int, Field(ge=0, le=999)]
@@ -227,7 +227,7 @@ class ResolvedPlan(Model):
             "forfeit_limit": schedule.forfeit_limit,
             "limits": schedule.limits._asdict(),
             "formats": [*formats],
-            **dice_facts(schedule),
+            **dice_fields(schedule),
             "secret_keys": [{"hash": hash, "key": None} for hash in schedule.keys],
             "boards": [
                 {name: getattr(board, name) for name in BOARD_FIELDS}
@@ -304,7 +304,7 @@ class ResolvedPlan(Model):
         return self.model_copy(update={"secret_keys": [KeyRecord(hash=hash, key=key) for hash, key in keys]})
 
 
-def dice_facts(schedule: Schedule) -> dict[str, Any]:
+def dice_fields(schedule: Schedule) -> dict[str, Any]:
     """Return the fields of a plan that tell the dice of its blocks, with the public keys that follow from the seed."""
     kinds = {kind for board in range(len(schedule.boards)) for kind in schedule.dice_of(board)}
     return {
@@ -342,7 +342,7 @@ def _check_players(board: BoardRecord) -> None:
     """Raise `ValueError` for more or fewer than a game seats: what is built for a board grows with their factorial."""
     if is_marked(board.game):
         return
-    name, fewest, most = board.game.partition("(")[0], 2, MOST_PLAYERS
+    name, fewest, most = board.game.partition("(")[0], 2, MAX_PLAYERS_OF_UNKNOWN_GAME
     with contextlib.suppress(EngineError):  # a game that is not installed here, or cannot be loaded
         fewest, most = game_type(board.game).min_players, game_type(board.game).max_players
     if not fewest <= board.players <= most:

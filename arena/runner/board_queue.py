@@ -11,7 +11,7 @@ from arena.runner.folds import fold_of
 from arena.schedule.blocks import MatchSpec, Schedule
 from arena.store import Store
 
-LOOK_UP = 256
+LOOKUP_BLOCKS = 256
 """Blocks that are looked up in the log at a time."""
 
 
@@ -26,16 +26,16 @@ class BoardQueue:
         number: int,
         store: Store,
         schedule: Schedule,
-        is_cut_off: Callable[[], bool] = lambda: False,
+        is_due: Callable[[], bool] = lambda: False,
     ) -> None:
-        self.number, self.store, self._is_cut_off = number, store, is_cut_off
-        self.is_stopped = False
+        self.number, self.store, self._is_due = number, store, is_due
+        self.has_failed = False
         """Whether its game has failed."""
         self.compiled = True
         """Whether the code of its matches is ready, as far as this run waits for it."""
         self._played_before = 0
         """Matches of earlier stages that this run has played."""
-        self._is_counting = False
+        self._counts_only = False
         """Whether matches are searched for the totals alone."""
         self._start(schedule)
         self.costs = CostModel(schedule.boards[number].players)
@@ -50,7 +50,7 @@ class BoardQueue:
         lineups = schedule.lineups(schedule.boards[self.number])
         self._before = sum(stage.done) * lineups if stage is not None else 0
         """Matches of earlier stages."""
-        self._missing = self._find_missing()
+        self._missing = self._search()
         self.fold = fold_of(self.store, schedule, self.number)
 
     def next_stage(self, schedule: Schedule) -> bool:
@@ -87,7 +87,7 @@ class BoardQueue:
     @property
     def ready(self) -> bool:
         """Whether matches may be handed out."""
-        return self.compiled and not self.exhausted and not self.fold.full and not self._is_cut_off()
+        return self.compiled and not self.exhausted and not self.fold.full and not self._is_due()
 
     @property
     def is_explored(self) -> bool:
@@ -98,7 +98,7 @@ class BoardQueue:
     @property
     def is_complete(self) -> bool:
         """Whether the log, with what is to be written, holds every match of its plan."""
-        if self.is_stopped or not self.exhausted or self.unassigned:
+        if self.has_failed or not self.exhausted or self.unassigned:
             return False
         return self.fold.left == 0
 
@@ -117,12 +117,12 @@ class BoardQueue:
 
     def stop(self) -> None:
         """Hand out no more matches; what the log has of them is counted."""
-        self.count_rest()
-        self.exhausted = self.is_stopped = True
+        self.count_remaining()
+        self.exhausted = self.has_failed = True
 
-    def count_rest(self) -> bool:
+    def count_remaining(self) -> bool:
         """Search the log for the rest of the plan, for the totals alone; return whether there was time for all."""
-        self._is_counting = True
+        self._counts_only = True
         if not self.exhausted:
             deque(self.matches(), maxlen=0)
         return self.exhausted
@@ -131,22 +131,22 @@ class BoardQueue:
         """Return whether a match still counts, as far as is known."""
         return self.fold.counts(spec.block)
 
-    def _find_missing(self) -> Iterator[MatchSpec | None]:
+    def _search(self) -> Iterator[MatchSpec | None]:
         """Yield missing matches, and None while a decision is waited for, or a run that is to end searched enough."""
         schedule, fold = self.schedule, self.fold
         lineups = schedule.lineups(schedule.boards[self.number])
         blocks = filter(fold.counts, schedule.blocks_of(self.number, schedule.stage(self.number)))
         for number in itertools.count():
-            if not (batch := list(itertools.islice(blocks, LOOK_UP))):
+            if not (batch := list(itertools.islice(blocks, LOOKUP_BLOCKS))):
                 return
-            while number and self._is_cut_off():
+            while number and self._is_due():
                 yield None
             identities = [block.identity for block in batch]
             finished = self.store.finished(identities)
             forfeits = self.store.forfeits_of(identities) if finished and schedule.forfeit_limit else {}
             for block in batch:
                 there = finished.get(block.identity, set())
-                while fold.full and not self._is_counting and len(there) < lineups:
+                while fold.full and not self._counts_only and len(there) < lineups:
                     yield None
                 if there and fold.counts(block):
                     fold.find(block, there, forfeits.get(block.identity, ()))

@@ -13,7 +13,7 @@ import engine
 from arena.core.errors import ConfigError
 from arena.core.exit_codes import tells_of_a_kill
 from arena.core.limits import Limits
-from arena.isolation import SUBMITTED, Isolation, launcher
+from arena.isolation import SUBMITTED_LEVEL, Isolation, launcher
 from arena.match.dice import single_key
 from arena.match.stored import StoredMatch
 from arena.plan.bots import ResolvedBot, resolve_bots
@@ -34,8 +34,8 @@ from arena.workers.process import WorkerProcess
 from engine import Game
 from engine.registry import is_provided
 
-OPPONENT = "random"
-BOT, OTHER = 0, 1
+OPPONENT_SPEC = "random"
+BOT_ENTRY, OPPONENT_ENTRY = 0, 1
 """Entries of the plan."""
 NOT_REPEATABLE, NOT_RESETTABLE = "not repeatable", "not resettable"
 
@@ -75,9 +75,9 @@ class BoardCheck:
     """At most one for each cause."""
     timed: bool
     """Whether it plays by the clock, so that matches cannot be compared."""
-    walls: list[float]
+    wall_seconds: list[float]
     """Seconds of wall clock that its moves took."""
-    cpus: list[float]
+    cpu_seconds: list[float]
     """Seconds of processor time that they took."""
     printed: str
     """The end of what it printed in the first match in which it did."""
@@ -91,7 +91,7 @@ class BoardCheck:
         plain = ("matches", "timed", "printed", "wrong_estimates", "hung")
         times = {
             f"{name}_{of.__name__}": of(seconds) if seconds else None
-            for name, seconds in (("wall_seconds", self.walls), ("cpu_seconds", self.cpus))
+            for name, seconds in (("wall_seconds", self.wall_seconds), ("cpu_seconds", self.cpu_seconds))
             for of in (median, max)
         }
         return {
@@ -104,7 +104,7 @@ class BoardCheck:
 
 
 @dataclass(frozen=True)
-class Report:
+class CheckResult:
     """Result of a check."""
 
     bot: ResolvedBot
@@ -139,17 +139,17 @@ class Report:
         return found
 
 
-Show = Callable[[BoardCheck], Any]
+ShowBoard = Callable[[BoardCheck], Any]
 
 
 def check(
     path: str,
-    isolation: Isolation = SUBMITTED,
+    isolation: Isolation = SUBMITTED_LEVEL,
     games: Sequence[str] = (),
     players: Sequence[int] = (),
     home: str | Path | None = None,
-    show: Show = lambda board: None,
-) -> Report:
+    show: ShowBoard = lambda board: None,
+) -> CheckResult:
     """Play smoke matches against `random` on every board that a bot declares, or on those asked for.
 
     A game that is declared without options is played in all its variants.
@@ -163,19 +163,19 @@ def check(
         raise ConfigError(f"no game is for {' or '.join(map(str, players))} players")
     worker = WorkerProcess()
     try:
-        contestants = [BotEntry(bot=path, isolation=isolation), BotEntry(bot=OPPONENT)]
+        contestants = [BotEntry(bot=path, isolation=isolation), BotEntry(bot=OPPONENT_SPEC)]
         found = resolve_bots(contestants, wanted, (), worker, home=home)
-        if not games and found[BOT].games is not None:  # with options, perhaps, that have not been asked about
-            wanted = _boards(_declared_games(found[BOT]), players)
+        if not games and found[BOT_ENTRY].games is not None:  # with options, perhaps, that have not been asked about
+            wanted = _boards(_declared_games(found[BOT_ENTRY]), players)
             found = resolve_bots(contestants, wanted, (), worker, home=home)
-        bot = found[BOT]
+        bot = found[BOT_ENTRY]
         playing = [game for game, refusal in zip(wanted, bot.refusals, strict=True) if refusal is None]
         if not playing or (games and len(playing) < len(wanted)):
             reasons = (refusal for refusal in bot.refusals if refusal)
             raise ConfigError(f"{bot.spec} {next(reasons, 'plays no game that is here')}")
         plan = _plan(found, playing, random_seed())  # so that no bot knows a check by its seeds or dice
         worker.give_plan(plan.message()._replace(names_refusals=True))
-        report = Report(bot, wanted, plan.schedule.limits, [], [])
+        report = CheckResult(bot, wanted, plan.schedule.limits, [], [])
         for index, game in enumerate(playing):
             if report.boards and report.boards[-1].hung:
                 report.not_played.extend(left.title for left in plan.schedule.boards[index:])
@@ -191,11 +191,11 @@ def submit(
     path: str,
     name: str,
     author: str,
-    isolation: Isolation = SUBMITTED,
+    isolation: Isolation = SUBMITTED_LEVEL,
     games: Sequence[str] = (),
     home: str | Path | None = None,
-    show: Show = lambda board: None,
-) -> tuple[Kept | None, Report | None]:
+    show: ShowBoard = lambda board: None,
+) -> tuple[Kept | None, CheckResult | None]:
     """Check a bot and keep it unless it fails; a source that is already the newest of that name is not checked.
 
     The first result is None when the check failed, the second when there was nothing to check. Raises as
@@ -216,7 +216,7 @@ def submit(
     return done, report
 
 
-def _keep_declared(report: Report, version: Version, home: str | Path | None) -> None:
+def _keep_declared(report: CheckResult, version: Version, home: str | Path | None) -> None:
     """Keep what a bot declared of itself before its check."""
     declared = Declaration.model_validate({key: getattr(report.bot, key) for key in Declaration.model_fields})
     boards = [(game.spec, game.players) for game in report.asked]
@@ -263,7 +263,8 @@ def _plan(found: Sequence[ResolvedBot], games: Sequence[Game], seed: int) -> Pla
     """Return the plan of a check: the bot, its opponent and every board."""
     entries = tuple(bot.entry(bot.spec, bot.spec) for bot in found)
     alone = (
-        single_plan(game, [found[OTHER]] * game.players, seed, opening_plies(game.default_opening)) for game in games
+        single_plan(game, [found[OPPONENT_ENTRY]] * game.players, seed, opening_plies(game.default_opening))
+        for game in games
     )
     boards = tuple(plan.schedule.boards[0] for plan in alone)
     schedule = Schedule(seed, entries, boards, False, RoundRobin(), Limits())
@@ -273,7 +274,7 @@ def _plan(found: Sequence[ResolvedBot], games: Sequence[Game], seed: int) -> Pla
 def _matches(plan: Plan, index: int, game: Game) -> Iterator[MatchSpec]:
     """Yield matches with the bot in the first, second and last seat, with the dice that `arena match` would draw."""
     for place in sorted({0, 1, game.players - 1}):
-        seats = tuple(BOT if seat == place else OTHER for seat in range(game.players))
+        seats = tuple(BOT_ENTRY if seat == place else OPPONENT_ENTRY for seat in range(game.players))
         bots = [plan.bots[entry] for entry in seats]
         block = single_match(single_plan(game, bots, plan.schedule.seed, opening_plies(game.default_opening))).block
         yield MatchSpec(block._replace(board=index, table=seats), 0, seats)
@@ -285,21 +286,23 @@ def _check_board(plan: Plan, index: int, game: Game, spec: str, worker: WorkerPr
     played = list(_played(plan, [*matches, *reversed(matches)], worker))
     problems: dict[str, Problem] = {}
     for match in matches:
-        seat = match.seats.index(BOT)
+        seat = match.seats.index(BOT_ENTRY)
         found = [stored for each, stored in played if each == match]
-        for problem in _problems(plan.bots[BOT], found, seat, _command(plan, game, spec, match)):
+        for problem in _problems(plan.bots[BOT_ENTRY], found, seat, _command(plan, game, spec, match)):
             problems.setdefault(problem.cause, problem)
     clocks = ((move, match) for match, stored in played for move in stored.clocks)
-    moves = [move for move, match in clocks if move.seat == match.seats.index(BOT) and move.ply >= 0]
+    moves = [move for move, match in clocks if move.seat == match.seats.index(BOT_ENTRY) and move.ply >= 0]
     return BoardCheck(
         board=plan.schedule.boards[index],
         matches=len(played),
         problems=list(problems.values()),
         timed=any(stored.timed for _, stored in played),
-        walls=[move.wall for move in moves],
-        cpus=[move.cpu for move in moves],
-        printed=next(filter(None, (stored.printed.get(match.seats.index(BOT), "") for match, stored in played)), ""),
-        wrong_estimates=sum(stored.dropped.get(match.seats.index(BOT), 0) for match, stored in played),
+        wall_seconds=[move.wall for move in moves],
+        cpu_seconds=[move.cpu for move in moves],
+        printed=next(
+            filter(None, (stored.printed.get(match.seats.index(BOT_ENTRY), "") for match, stored in played)), ""
+        ),
+        wrong_estimates=sum(stored.dropped.get(match.seats.index(BOT_ENTRY), 0) for match, stored in played),
         hung=_hung(*played[-1]),
     )
 
@@ -315,7 +318,7 @@ def _played(plan: Plan, matches: Sequence[MatchSpec], worker: WorkerProcess) -> 
 
 def _hung(match: MatchSpec, stored: StoredMatch) -> bool:
     """Return whether the bot ran out of time; before play that is an `init` fault by the clock."""
-    seat = match.seats.index(BOT)
+    seat = match.seats.index(BOT_ENTRY)
     cause, _ = stored.forfeits.get(seat, ("", 0))
     return stored.timed and cause in ("timeout", "init") and not tells_of_a_kill(stored.details.get(seat, ""))
 
@@ -342,6 +345,6 @@ def _problems(bot: ResolvedBot, played: Sequence[StoredMatch], seat: int, comman
 
 
 def _command(plan: Plan, game: Game, spec: str, match: MatchSpec) -> str:
-    bots = [spec if entry == BOT else OPPONENT for entry in match.seats]
-    seed, isolation = str(plan.schedule.seed), plan.bots[BOT].isolation
+    bots = [spec if entry == BOT_ENTRY else OPPONENT_SPEC for entry in match.seats]
+    seed, isolation = str(plan.schedule.seed), plan.bots[BOT_ENTRY].isolation
     return shlex.join(["arena", "match", game.spec, *bots, "--seed", seed, "--isolation", isolation])

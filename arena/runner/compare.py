@@ -24,7 +24,7 @@ from arena.core.match_ids import Kind
 from arena.core.names import COMPARISONS, shown_name
 from arena.core.paths import home_folder
 from arena.plan.bots import ResolvedBot, entry_keys, resolve_bots
-from arena.plan.config import MAX_LABEL, BotEntry
+from arena.plan.config import MAX_LABEL_CHARS, BotEntry
 from arena.plan.files import write_plan
 from arena.plan.resolve import Plan, single_plan
 from arena.registry.bundles import MANIFEST
@@ -50,12 +50,12 @@ from arena.workers.process import WorkerProcess
 from engine import game_type, load_game
 from engine.specs import split_bot_spec
 
-RESULT = "comparison.json"
+RESULT_FILE = "comparison.json"
 """What a comparison writes beside its log when it ends."""
-FILLERS = ("greedy", "random")
+DEFAULT_FILLERS = ("greedy", "random")
 """Default bots for the other seats."""
 
-End = Literal["decided", "fixed", "max_blocks", "openings", "interrupted", "not_played"]
+EndReason = Literal["decided", "fixed", "max_blocks", "openings", "interrupted", "not_played"]
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Comparison:
     """Result of a comparison. Scores are A's, from 0 to 1, 1/2 for equal strength."""
 
     plan: Plan
-    end: End
+    end: EndReason
     tally: Tally
     estimate: Estimate | None
     """None without a block."""
@@ -219,7 +219,7 @@ def compare(
 
 def _write(folder: Path, content: dict[str, Any]) -> None:
     text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
-    write_file(folder / RESULT, [text.encode()])
+    write_file(folder / RESULT_FILE, [text.encode()])
 
 
 def comparison_plan(
@@ -229,7 +229,7 @@ def comparison_plan(
     kind = game_type(matchup.game)
     game = load_game(matchup.game, kind.min_players if matchup.players is None else matchup.players)
     plies = chosen_plies(matchup.opening, game.default_opening)
-    asked_for = [matchup.a, matchup.b, *(matchup.fillers or (FILLERS if game.players > 2 else ()))]
+    asked_for = [matchup.a, matchup.b, *(matchup.fillers or (DEFAULT_FILLERS if game.players > 2 else ()))]
     given, wanted = zip(*map(split_label, asked_for), strict=True)
     named = ["A", "B", *(f"filler {number}" for number in range(1, len(wanted) - 1))]
     asked = [BotEntry(bot=spec, isolation=matchup.isolation) for spec in wanted]
@@ -267,7 +267,7 @@ def split_label(text: str) -> tuple[str | None, str]:
     if not equals or ":" in label or Path(text.partition(":")[0]).exists():
         return None, text
     try:
-        return shown_name(label, MAX_LABEL), spec
+        return shown_name(label, MAX_LABEL_CHARS), spec
     except ValueError as error:
         raise ConfigError(f"'{text}': the label '{label}' {error}") from None
 
@@ -336,7 +336,7 @@ def _comparison(plan: Plan, tally: Tally, outcome: Outcome, folder: Path) -> Com
         stopped = tally.test if tally.verdict is not None else None
         estimate = stopped_estimate(tally.counts, stopped) if stopped else fixed_estimate(tally.counts)
     saving = dice_saving(units[:, 0] / scale - 1, units[:, 1] / scale - 1, units[:, 2])
-    end: End = "fixed" if tally.test is None else "max_blocks"
+    end: EndReason = "fixed" if tally.test is None else "max_blocks"
     if tally.verdict is not None:
         end = "decided"
     elif tally.test is not None and tally.exhausted:

@@ -21,18 +21,18 @@ from arena.workers.pools import POLL_SECONDS, Chunk, LocalPool, Reply
 from arena.workers.process import WorkerProcess
 from engine import game_names, game_type, load_game
 
-GAMES = {"epicycle": 1.0, "magic_mids": 1.4, "midgard": 1.8, "pyramid_punch": 2.5}
+GAME_COSTS = {"epicycle": 1.0, "magic_mids": 1.4, "midgard": 1.8, "pyramid_punch": 2.5}
 """What compiling something costs in a game; relative, as measured."""
-BOTS = {"UCT": 1.8, "AlphaBeta": 1.4, "Expectimax": 1.4, "Greedy": 1.0, "FlatMonteCarlo": 0.6}
+BOT_COSTS = {"UCT": 1.8, "AlphaBeta": 1.4, "Expectimax": 1.4, "Greedy": 1.0, "FlatMonteCarlo": 0.6}
 """What compiling a bot costs, by its class; the rules cost 1."""
-RATING = 5.0
+RATING_COST = 5.0
 """What compiling the ratings costs."""
-UNKNOWN = 1.5
-LONG = 60.0
+UNKNOWN_COST = 1.5
+BUSY_SECONDS = 60.0
 """Seconds that a worker is expected to be busy, so that no match waits behind it."""
 
 
-class Unit(NamedTuple):
+class CompileUnit(NamedTuple):
     """Code that one worker compiles at a time: the rules of a game, or a bot for it, on all boards of that game."""
 
     game: str
@@ -46,7 +46,7 @@ class Unit(NamedTuple):
 class CompileChunk(Chunk):
     """An order to compile in place of matches."""
 
-    unit: Unit | None = None
+    unit: CompileUnit | None = None
 
     def message(self) -> bytes:
         assert self.unit is not None
@@ -95,7 +95,7 @@ class CompileStage:
         assert newest is not None
         return f"compiling {newest.title}, {self.total - len(self._waiting)} of {self.total}, first run only"
 
-    def wants(self, workers: int) -> bool:
+    def needs_worker(self, workers: int) -> bool:
         """Return whether another of so many workers should compile while others could play: half of them do."""
         return bool(self._waiting) and len(self.running) < max(1, workers // 2)
 
@@ -113,14 +113,14 @@ class CompileStage:
             return None
         left, last = self._left, self._last.get(worker)
 
-        def turn(unit: Unit) -> tuple[bool, bool, bool, float, float]:
+        def turn(unit: CompileUnit) -> tuple[bool, bool, bool, float, float]:
             is_early = unit.game in self._early
             return unit.game == last, is_early, unit.code[0][1] == RULES, left[unit.game], unit.cost
 
         unit = max(free, key=turn)
         self._waiting.remove(unit)
         self._last[worker] = unit.game
-        chunk = CompileChunk([], unit.code[0][0], seconds=LONG, worker=worker, unit=unit)
+        chunk = CompileChunk([], unit.code[0][0], seconds=BUSY_SECONDS, worker=worker, unit=unit)
         self.running.append(chunk)
         return chunk
 
@@ -133,7 +133,7 @@ class CompileStage:
         self._waiting.clear()
 
 
-def _units(plan: WorkerPlan, boards: Iterable[tuple[int, Sequence[int]]], rated: bool) -> list[Unit]:
+def _units(plan: WorkerPlan, boards: Iterable[tuple[int, Sequence[int]]], rated: bool) -> list[CompileUnit]:
     """Return what is not compiled yet, as far as marks tell; bots of one source together, whatever their parameters."""
     code = CompiledCode(plan)
     found: dict[tuple[str, str], list[tuple[int, int]]] = {}
@@ -145,16 +145,16 @@ def _units(plan: WorkerPlan, boards: Iterable[tuple[int, Sequence[int]]], rated:
                 found.setdefault((game, source), []).append((board, entry))
     units = [_unit(plan, game, parts) for (game, _), parts in found.items()]
     if rated and not code.is_compiled(RATINGS, RULES):
-        units.append(Unit("", "what rates results", [(RATINGS, RULES)], RATING))
+        units.append(CompileUnit("", "what rates results", [(RATINGS, RULES)], RATING_COST))
     return units
 
 
-def _unit(plan: WorkerPlan, game: str, code: list[tuple[int, int]]) -> Unit:
-    entry, cost = code[0][1], GAMES.get(game.partition("(")[0], UNKNOWN)
+def _unit(plan: WorkerPlan, game: str, code: list[tuple[int, int]]) -> CompileUnit:
+    entry, cost = code[0][1], GAME_COSTS.get(game.partition("(")[0], UNKNOWN_COST)
     if entry == RULES:
-        return Unit(game, f"the rules of {game}", code, cost)
+        return CompileUnit(game, f"the rules of {game}", code, cost)
     bot = plan.bots[entry]
-    return Unit(game, f"{bot.name} for {game}", code, cost * BOTS.get(bot.class_name, UNKNOWN))
+    return CompileUnit(game, f"{bot.name} for {game}", code, cost * BOT_COSTS.get(bot.class_name, UNKNOWN_COST))
 
 
 def compile_ahead(

@@ -6,11 +6,11 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-RISE, FALL = 0.2, 0.5
+RISE_RATE, FALL_RATE = 0.2, 0.5
 """Shares of an error that are learned; an estimate that is too high mostly stems from a first match, which compiles."""
-SEEN = 3
+MIN_SEATS_PLAYED = 3
 """Seats that a bot must have played before its estimate is told to anybody."""
-SURPRISE, CALM, FADING = 3.0, 1.0, 0.2
+INITIAL_LOG_ERROR, MAX_SETTLED_LOG_ERROR, LOG_ERROR_RATE = 3.0, 1.0, 0.2
 """How far estimates are off, as logarithms: taken of the unknown, little enough to tell; and the share of a match."""
 
 
@@ -28,7 +28,7 @@ class CostModel:
         self._sum = 0.0
         self._seats: Counter[int] = Counter()
         """By entry."""
-        self._surprise = SURPRISE
+        self._log_error = INITIAL_LOG_ERROR
 
     def learn(self, seats: Sequence[int], seconds: float) -> None:
         """Learn from a match of these entries."""
@@ -38,10 +38,10 @@ class CostModel:
             shares[entry] = seconds / self.players
             self._sum += shares[entry]
         expected = sum([shares[entry] for entry in seats])
-        off = SURPRISE if new or expected <= 0 else abs(math.log(max(seconds, 1e-9) / expected))
-        self._surprise += FADING * (off - self._surprise)
+        off = INITIAL_LOG_ERROR if new or expected <= 0 else abs(math.log(max(seconds, 1e-9) / expected))
+        self._log_error += LOG_ERROR_RATE * (off - self._log_error)
         error = seconds - expected
-        change = (RISE if error > 0 else FALL) * error / self.players
+        change = (RISE_RATE if error > 0 else FALL_RATE) * error / self.players
         for entry in seats:
             before = shares[entry]
             shares[entry] = share = before + change if before + change > 0 else 0.0
@@ -58,7 +58,9 @@ class CostModel:
 
         Before, estimates hold what the first matches took, which compile.
         """
-        return self._surprise < CALM and all(self._seats[entry] >= SEEN for entry in entries)
+        return self._log_error < MAX_SETTLED_LOG_ERROR and all(
+            self._seats[entry] >= MIN_SEATS_PLAYED for entry in entries
+        )
 
     @property
     def mean(self) -> float:

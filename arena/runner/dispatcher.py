@@ -77,7 +77,9 @@ class Dispatcher:
         """Return matches of boards whose code is ready, or an order to compile."""
         pool = self.pools[number]
         compiles = pool is self.local and self.compiling.active
-        if compiles and (self.compiling.wants(pool.size) or not any(board.ready for board in self.matches.boards)):
+        if compiles and (
+            self.compiling.needs_worker(pool.size) or not any(board.ready for board in self.matches.boards)
+        ):
             order = self.compiling.next((number, worker))
             if order is not None:
                 return order

@@ -23,7 +23,7 @@ from arena.tournament.tally import SeatResult, Tally
 class Fold(ABC):
     """Counts the results of a board, and says which blocks count as far as is known."""
 
-    most_ahead: int
+    max_ahead: int
     """Results behind a decision that is open before no more matches are handed out."""
 
     def __init__(self, total: int) -> None:
@@ -37,7 +37,7 @@ class Fold(ABC):
     @property
     def full(self) -> bool:
         """Whether so many results may turn out not to count that no more matches should be handed out."""
-        return self.ahead > self.most_ahead
+        return self.ahead > self.max_ahead
 
     @property
     def left(self) -> int:
@@ -63,7 +63,7 @@ class Fold(ABC):
             self.played += count
 
 
-class Taken(NamedTuple):
+class TableResults(NamedTuple):
     """Results of one table in a round that is not complete."""
 
     table: Table
@@ -77,8 +77,8 @@ class Taken(NamedTuple):
 class DisqualificationFold(Fold):
     """Blocks count whose bots have not been disqualified in an earlier round."""
 
-    most_ahead = 20_000
-    most_ahead_at_all = 1_000_000
+    max_ahead = 20_000
+    max_ahead_without_suspects = 1_000_000
     """The same while nobody is near a disqualification: all of them are held in memory."""
 
     def __init__(self, schedule: Schedule, index: int) -> None:
@@ -93,7 +93,7 @@ class DisqualificationFold(Fold):
         else:
             self.rule, self.rounds = Disqualifications({}, lineups, 0), 0
             super().__init__(lineups * (sum(stage.counts) - sum(stage.done)))
-        self._open: defaultdict[int, list[Taken]] = defaultdict(list)
+        self._open: defaultdict[int, list[TableResults]] = defaultdict(list)
         """By round that is not complete."""
         self._sizes: Counter[int] = Counter()
         """Results, by such a round."""
@@ -104,7 +104,7 @@ class DisqualificationFold(Fold):
     def full(self) -> bool:
         """Whether that may be so: nobody is near a disqualification while hardly anybody forfeits."""
         suspects = map(self._is_suspect, self._faults.keys() | self.rule.faults)
-        return self.ahead > self.most_ahead and (self.ahead > self.most_ahead_at_all or any(suspects))
+        return self.ahead > self.max_ahead and (self.ahead > self.max_ahead_without_suspects or any(suspects))
 
     def _is_suspect(self, entry: int) -> bool:
         """Return whether an entry that forfeits twice as often from now on would soon be disqualified."""
@@ -117,22 +117,22 @@ class DisqualificationFold(Fold):
         return in_plan(self.rule.disqualified, block.round, block.table)
 
     def find(self, block: Block, lineups: Iterable[int], forfeits: Sequence[tuple[int, int]]) -> None:
-        lost = [self._schedule.seats(block, lineup)[seat] for lineup, seat in forfeits]
-        self._take(block, Taken(block.table, lost, len([*lineups]), found=True))
+        forfeited = [self._schedule.seats(block, lineup)[seat] for lineup, seat in forfeits]
+        self._take(block, TableResults(block.table, forfeited, len([*lineups]), found=True))
 
     def take(self, spec: MatchSpec, row: MatchRow) -> None:
-        lost = [entry for entry, seat in zip(spec.seats, row.seats, strict=True) if seat.cause is not None]
-        self._take(spec.block, Taken(spec.block.table, lost, 1, found=False))
+        forfeited = [entry for entry, seat in zip(spec.seats, row.seats, strict=True) if seat.cause is not None]
+        self._take(spec.block, TableResults(spec.block.table, forfeited, 1, found=False))
 
-    def _take(self, block: Block, taken: Taken) -> None:
+    def _take(self, block: Block, result: TableResults) -> None:
         if not self.counts(block):
             return
-        self._count(taken.found, taken.matches)
+        self._count(result.found, result.matches)
         if self.rule.forfeit_limit:
-            self._open[block.round].append(taken)
-            self._sizes[block.round] += taken.matches
-            self._faults.update(taken.forfeits)
-            self.ahead += taken.matches * (block.round > self.rule.rounds)
+            self._open[block.round].append(result)
+            self._sizes[block.round] += result.matches
+            self._faults.update(result.forfeits)
+            self.ahead += result.matches * (block.round > self.rule.rounds)
             if block.round == self.rule.rounds:
                 self._advance()
 
@@ -141,31 +141,31 @@ class DisqualificationFold(Fold):
         rule = self.rule
         while rule.rounds < self.rounds and self._sizes.get(rule.rounds) == rule.per_round:
             del self._sizes[rule.rounds]
-            faults = Counter(entry for taken in self._open.pop(rule.rounds) for entry in taken.forfeits)
+            faults = Counter(entry for result in self._open.pop(rule.rounds) for entry in result.forfeits)
             self._faults -= faults
             before = len(rule.disqualified)
             self.total -= rule.close_round(faults)
             if len(rule.disqualified) > before:
-                self._leave_out()
+                self._remove_disqualified()
             self.ahead -= self._sizes.get(rule.rounds, 0)
 
-    def _leave_out(self) -> None:
+    def _remove_disqualified(self) -> None:
         """Take back results whose blocks do not count any more."""
         for number, results in self._open.items():
-            kept = [taken for taken in results if in_plan(self.rule.disqualified, number, taken.table)]
-            for taken in results if len(kept) < len(results) else ():
-                if not in_plan(self.rule.disqualified, number, taken.table):
-                    self._count(taken.found, -taken.matches)
-                    self._sizes[number] -= taken.matches
-                    self._faults.subtract(taken.forfeits)
-                    self.ahead -= taken.matches
+            kept = [result for result in results if in_plan(self.rule.disqualified, number, result.table)]
+            for result in results if len(kept) < len(results) else ():
+                if not in_plan(self.rule.disqualified, number, result.table):
+                    self._count(result.found, -result.matches)
+                    self._sizes[number] -= result.matches
+                    self._faults.subtract(result.forfeits)
+                    self.ahead -= result.matches
             self._open[number] = kept
 
 
 class SequentialFold(Fold):
     """Blocks of a comparison count in plan order, up to the one that decides its test."""
 
-    most_ahead = 2_000
+    max_ahead = 2_000
 
     def __init__(self, store: Store, schedule: Schedule) -> None:
         super().__init__(schedule.total_matches)
@@ -187,12 +187,18 @@ class SequentialFold(Fold):
             self._take(block, lineup, match.ranks, match.moves, [*match.forfeits], found=True)
 
     def take(self, spec: MatchSpec, row: MatchRow) -> None:
-        lost = [seat for seat, of_seat in enumerate(row.seats) if of_seat.cause is not None]
+        forfeited = [seat for seat, of_seat in enumerate(row.seats) if of_seat.cause is not None]
         ranks = [seat.rank for seat in row.seats]
-        self._take(spec.block, spec.lineup, ranks, row.moves.split(), lost, found=False)
+        self._take(spec.block, spec.lineup, ranks, row.moves.split(), forfeited, found=False)
 
     def _take(
-        self, block: Block, lineup: int, ranks: Sequence[int], moves: Sequence[str], lost: Sequence[int], found: bool
+        self,
+        block: Block,
+        lineup: int,
+        ranks: Sequence[int],
+        moves: Sequence[str],
+        forfeited: Sequence[int],
+        found: bool,
     ) -> None:
         if not self.counts(block):
             return
@@ -200,7 +206,7 @@ class SequentialFold(Fold):
         self.ahead += 1
         self._sizes[block.round][found] += 1
         self._blocks[block.round] = block
-        self._open[block.round][lineup] = seat_result(self.schedule, block, lineup, ranks, moves, lost)
+        self._open[block.round][lineup] = seat_result(self.schedule, block, lineup, ranks, moves, forfeited)
         while len(self._open.get(number := len(self.tally.blocks), ())) == self._lineups:
             add_block(self.tally, self.schedule, self._blocks.pop(number), self._open.pop(number))
             self.ahead -= sum(self._sizes.pop(number))

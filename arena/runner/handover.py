@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 from arena.core.errors import ClusterError
 from arena.runner.interruption import Interruption
 from arena.runner.options import RunOptions
-from arena.runner.progress import SETTLED, Progress
+from arena.runner.progress import RATE_SETTLED_SECONDS, Progress
 from arena.workers.messages import WorkerPlan
 from arena.workers.pools import Pool, Reply
 
 if TYPE_CHECKING:
     from arena.workers.ray.pool import RayPool
 
-RAY_PAYS_AFTER = 60.0
+MIN_SECONDS_LEFT_FOR_RAY = 60.0
 """Seconds of play still ahead from which Ray is started (which takes about 4)."""
 
 
@@ -37,15 +37,18 @@ class RayHandover:
         self._error: BaseException | None = None
         self._ended = threading.Event()
         """Set when the start has succeeded or failed."""
-        self._started = self._settled = False
+        self._started = self._is_decided = False
 
     def update(self, pools: list[Pool]) -> None:
         """Start Ray when enough is left to pay for it, and let it take over from the pools when it is ready."""
         if not self._started:
-            pays = self.progress.playing > SETTLED and (self.progress.roughly_left or 0.0) > RAY_PAYS_AFTER
+            pays = (
+                self.progress.playing > RATE_SETTLED_SECONDS
+                and (self.progress.roughly_left or 0.0) > MIN_SECONDS_LEFT_FOR_RAY
+            )
             if pays and self.options.backend == "auto" and self.options.workers > 1 and not self.interruption.requested:
                 self.start()
-        elif self._ended.is_set() and not self._settled:
+        elif self._ended.is_set() and not self._is_decided:
             self._take_over(pools)
 
     def start(self) -> None:
@@ -57,15 +60,15 @@ class RayHandover:
 
             options, hurries = self.options, lambda: self.interruption.requested
             self._pool = RayPool(options.workers, self._plan, self._replies, options.address, hurries)
-            threading.Thread(target=self._live, args=(self._pool,), daemon=True, name="ray").start()
+            threading.Thread(target=self._join_and_serve, args=(self._pool,), daemon=True, name="ray").start()
         except Exception as error:
             self._error = error
             self._ended.set()
 
-    def _live(self, pool: RayPool) -> None:
+    def _join_and_serve(self, pool: RayPool) -> None:
         try:
             pool.join()
-            pool.tell_to(self.progress.remarks)
+            pool.report_to(self.progress.remarks)
         except BaseException as error:
             self._error = error
         self._ended.set()
@@ -74,7 +77,7 @@ class RayHandover:
 
     def _take_over(self, pools: list[Pool]) -> None:
         """Retire other pools; if Ray has not started, that is an error only when it was asked for."""
-        self._settled = True
+        self._is_decided = True
         if self._pool is None or self._error is not None:
             message = f"Ray could not be used: {self._error}"
             if self.options.backend == "ray":
@@ -89,7 +92,7 @@ class RayHandover:
 
     def end(self, pools: list[Pool]) -> None:
         """Add the pool to those that are to be closed, also if Ray is just starting."""
-        if self.options.address is not None and not self._settled:
+        if self.options.address is not None and not self._is_decided:
             why = self._error or "it was not ready before all else was over"
             self.progress.remarks.append(f"the Ray cluster was not used: {why}")
         if self._pool is not None and self._pool not in pools:

@@ -12,12 +12,12 @@ from typing import NamedTuple
 from arena.core.files import read_regular, write_file
 from arena.schedule.blocks import MatchSpec
 
-FILE = "playing.json"
-EVERY = 1.0
+FILE_NAME = "playing.json"
+WRITE_SECONDS = 1.0
 """Seconds between two writes."""
-STALE = 10.0
+STALE_SECONDS = 10.0
 """Seconds after which it is what a run that was killed has left."""
-MOST_BYTES = 2**17
+MAX_FILE_BYTES = 2**17
 
 
 class InPlay(NamedTuple):
@@ -35,13 +35,13 @@ class InPlayFile:
     """Shows the match that has been in play for the longest, as long as it is."""
 
     def __init__(self, folder: Path) -> None:
-        self.path = folder / FILE
+        self.path = folder / FILE_NAME
         self._written = 0.0
         self._shown = ""
 
     def update(self, matches: Iterable[tuple[MatchSpec, list[int]]]) -> None:
         """Write the first of these matches, or the one that was shown last while it is among them."""
-        if time.monotonic() - self._written < EVERY:
+        if time.monotonic() - self._written < WRITE_SECONDS:
             return
         found = {spec.id: (spec, moves) for spec, moves in matches}
         self._shown = self._shown if self._shown in found else next(iter(found), "")
@@ -61,11 +61,11 @@ class InPlayFile:
 
 def read_in_play(folder: Path) -> InPlay | None:
     """Return what a running run shows in its folder; None where that is nothing, is old or cannot be read."""
-    path = folder / FILE
+    path = folder / FILE_NAME
     try:
-        if not -STALE < time.time() - path.stat().st_mtime < STALE:
+        if not -STALE_SECONDS < time.time() - path.stat().st_mtime < STALE_SECONDS:
             return None
-        match, board, seats, moves = json.loads(read_regular(path, MOST_BYTES))
+        match, board, seats, moves = json.loads(read_regular(path, MAX_FILE_BYTES))
     except (OSError, ValueError, TypeError, RecursionError):
         return None
     numbers = [board, *seats, *moves] if isinstance(seats, list) and isinstance(moves, list) else [None]

@@ -12,15 +12,15 @@ from arena.core.names import plain_name
 from arena.isolation import Isolation, launcher
 from arena.stats.sprt import Sprt
 
-MAX_BLOCKS = 10_000
-MOST_BLOCKS = 10_000_000
-SEEDS = 2**63
+DEFAULT_MAX_BLOCKS = 10_000
+BLOCKS_LIMIT = 10_000_000
+SEED_BOUND = 2**63
 """Seeds are below this."""
 
 
 def check_seed(seed: int) -> None:
     """Raise `ConfigError` for a seed that no log can hold."""
-    if type(seed) is not int or not 0 <= seed < SEEDS:
+    if type(seed) is not int or not 0 <= seed < SEED_BOUND:
         raise ConfigError(f"seed = {seed!r}: must be a whole number from 0 to 2^63 - 1")
 
 
@@ -95,13 +95,13 @@ class StopRule:
 
     test: Sprt | None = field(default_factory=Sprt)
     """None to play `blocks` and only estimate."""
-    blocks: int = MAX_BLOCKS
+    blocks: int = DEFAULT_MAX_BLOCKS
     """How many blocks are played at most."""
 
     def __post_init__(self) -> None:
-        if not 1 <= self.blocks <= MOST_BLOCKS:
+        if not 1 <= self.blocks <= BLOCKS_LIMIT:
             name = "fixed" if self.test is None else "max_blocks"
-            raise ConfigError(f"{name} = {self.blocks}: must be from 1 to {MOST_BLOCKS:,}")
+            raise ConfigError(f"{name} = {self.blocks}: must be from 1 to {BLOCKS_LIMIT:,}")
 
     @classmethod
     def fixed(cls, blocks: int) -> StopRule:

@@ -10,7 +10,7 @@ from arena.runner.board_queue import BoardQueue
 from arena.runner.retries import RetryPolicy
 from arena.schedule.blocks import MatchSpec
 from arena.workers.messages import MatchOrder
-from arena.workers.pools import IN_FLIGHT
+from arena.workers.pools import CHUNKS_PER_WORKER
 
 CHUNK_SECONDS = 0.2
 """Duration of a chunk: long against its way to the worker and back, short against what a user waits for."""
@@ -86,7 +86,7 @@ class PlayOrder:
         """
         while ready := [board for board in self.boards if board.ready]:
             if self._is_near_end(ready, workers):
-                self._sort_rest(ready)
+                self._sort_remaining(ready)
                 return self._last_matches(workers)
             board = min(ready, key=_priority)
             matches = self._chunk(board, board.matches(), workers)
@@ -98,7 +98,7 @@ class PlayOrder:
     def _chunk(self, board: BoardQueue, missing: Iterable[MatchSpec], workers: int) -> list[MatchOrder]:
         """Return matches as they come, as many as make a chunk; a first one alone, as its length is unknown."""
         matches: list[MatchOrder] = []
-        share = sum(board.fold.left for board in self.boards) // (2 * IN_FLIGHT * workers)
+        share = sum(board.fold.left for board in self.boards) // (2 * CHUNKS_PER_WORKER * workers)
         most, enough, seconds = max(1, min(MAX_CHUNK_MATCHES, share)), chunk_seconds(workers), 0.0
         for spec in missing if board.costs.known else itertools.islice(missing, 1):
             matches.append(MatchOrder(spec))
@@ -116,7 +116,7 @@ class PlayOrder:
         seconds = sum(board.fold.left * board.costs.mean for board in self.boards)
         return seconds < LONGEST_FIRST_FACTOR * max(board.costs.longest for board in ready) * workers
 
-    def _sort_rest(self, ready: Sequence[BoardQueue]) -> None:
+    def _sort_remaining(self, ready: Sequence[BoardQueue]) -> None:
         """Sort all that is left of some boards, longest first."""
         left = itertools.chain(self._last, *(board.matches() for board in ready))
         self._last = deque(sorted(left, key=lambda spec: self.board(spec).costs.match(spec.seats), reverse=True))

@@ -16,13 +16,13 @@ from arena.match.game_faults import GameFault
 from arena.match.result import MatchRow
 from arena.schedule.blocks import MatchSpec
 
-SCRIPT_EVERY = 10.0
+SCRIPT_LINE_SECONDS = 10.0
 """Seconds between two lines in a script."""
-NOTEBOOK_EVERY = 0.5
+NOTEBOOK_LINE_SECONDS = 0.5
 """Seconds between two lines in a notebook."""
-LINES_AFTER = 10.0
+RATED_LINES_AFTER_SECONDS = 10.0
 """Seconds of a run after which boards are told of as they are rated; before, its end comes soon enough."""
-SETTLED = 2.0
+RATE_SETTLED_SECONDS = 2.0
 """Seconds after the first reply from which the rate is reliable."""
 
 
@@ -98,7 +98,7 @@ class Progress:
     @property
     def rate(self) -> float:
         """Matches a second; without the time to the first reply as soon as that is long ago."""
-        if self.playing > SETTLED:
+        if self.playing > RATE_SETTLED_SECONDS:
             return (self.played - self.first_reply) / self.playing
         return self.played / max(time.monotonic() - self.started, 1e-9)
 
@@ -124,7 +124,7 @@ class Progress:
     @property
     def rated_lines(self) -> list[str]:
         """A line for each board that has been rated; none before the run has taken a while."""
-        late = time.monotonic() - self.started > LINES_AFTER
+        late = time.monotonic() - self.started > RATED_LINES_AFTER_SECONDS
         return [board.line for board in self.rated.values()] if late else []
 
     @property
@@ -159,7 +159,7 @@ def script_lines() -> Iterator[Callable[[Progress], None]]:
     def show(progress: Progress) -> None:
         nonlocal shown, last, latest
         latest = progress
-        if time.monotonic() - shown >= SCRIPT_EVERY:
+        if time.monotonic() - shown >= SCRIPT_LINE_SECONDS:
             shown, last = time.monotonic(), progress.line
             print(last, file=sys.stderr, flush=True)
 
@@ -176,7 +176,7 @@ def notebook_line() -> Iterator[Callable[[Progress], None]]:
     if not in_notebook():
         yield lambda progress: None
         return
-    shown, width, told = -NOTEBOOK_EVERY, 0, 0
+    shown, width, told = -NOTEBOOK_LINE_SECONDS, 0, 0
     latest: Progress | None = None
 
     def write(progress: Progress) -> None:
@@ -191,8 +191,8 @@ def notebook_line() -> Iterator[Callable[[Progress], None]]:
         for line in progress.rated_lines[told:]:
             print(f"\r{line:{width}}")
             told += 1
-            shown = -NOTEBOOK_EVERY
-        if time.monotonic() - shown >= NOTEBOOK_EVERY:
+            shown = -NOTEBOOK_LINE_SECONDS
+        if time.monotonic() - shown >= NOTEBOOK_LINE_SECONDS:
             shown = time.monotonic()
             write(progress)
 

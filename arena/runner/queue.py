@@ -20,8 +20,8 @@ from arena.schedule.blocks import MatchSpec
 from arena.store import Finished
 from arena.tournament.tally import Tally
 from arena.tournament.tournament import Tournament
-from arena.workers.messages import Death
-from arena.workers.pools import IN_FLIGHT, Chunk
+from arena.workers.messages import WorkerDeath
+from arena.workers.pools import CHUNKS_PER_WORKER, Chunk
 
 FIRST_MATCH_SECONDS = 60.0
 """Time that the first match of a board is expected to take."""
@@ -30,13 +30,13 @@ FIRST_MATCH_SECONDS = 60.0
 class MatchQueue:
     """Hands out, in chunks, the matches that are missing from a log, and takes their results."""
 
-    def __init__(self, tournament: Tournament, is_cut_off: Callable[[], bool] = lambda: False) -> None:
-        """Begin with a log, which is searched no further once `is_cut_off`."""
+    def __init__(self, tournament: Tournament, is_due: Callable[[], bool] = lambda: False) -> None:
+        """Begin with a log, which is searched no further once `is_due`."""
         self.tournament, self.store = tournament, tournament.store
         schedule = self.planned = tournament.planned
         present = schedule if schedule.comparison is not None else tournament.schedule  # its fold decides
         self._has_stages = bool(present.stages)
-        self.boards = [BoardQueue(number, self.store, present, is_cut_off) for number in range(len(schedule.boards))]
+        self.boards = [BoardQueue(number, self.store, present, is_due) for number in range(len(schedule.boards))]
         self.unwritten: list[Finished] = []
         """Results that are not in the log yet."""
         self.retries = RetryPolicy()
@@ -84,7 +84,7 @@ class MatchQueue:
 
     def estimate(self) -> float | None:
         """Return how long the rest takes one worker; None until every board with matches left tells it reliably."""
-        left = [board for board in self.boards if board.total > board.found + board.played and not board.is_stopped]
+        left = [board for board in self.boards if board.total > board.found + board.played and not board.has_failed]
         if not left or not all(board.costs.settled(board.schedule.boards[board.number].entries) for board in left):
             return None
         return sum((board.total - board.found - board.played) * board.costs.mean for board in left)
@@ -97,7 +97,7 @@ class MatchQueue:
             return lines
         for board, planned in zip(self.boards, self.planned.boards, strict=True):
             left = board.fold.left - sum(spec.block.board == board.number for spec in given_up)
-            if left and board.is_stopped:
+            if left and board.has_failed:
                 lines.append(f"{left:,} on {planned.title}, for the game failed; the same command tries again")
             elif left:
                 lines.append(f"{left:,} more on {planned.title}: whether they count, matches before them decide")
@@ -129,7 +129,11 @@ class MatchQueue:
     def ahead(self, workers: int) -> int:
         """Return how many chunks a worker should hold: a second one to play next, unless it is needed for idle ones."""
         left = self.seconds_left()
-        return IN_FLIGHT if left is not None and left > 2 * IN_FLIGHT * chunk_seconds(workers) * workers else 1
+        return (
+            CHUNKS_PER_WORKER
+            if left is not None and left > 2 * CHUNKS_PER_WORKER * chunk_seconds(workers) * workers
+            else 1
+        )
 
     def next_stage(self) -> bool:
         """Go on with boards whose stage is complete; return whether there are any."""
@@ -154,9 +158,9 @@ class MatchQueue:
         """Boards of which every match is in the log or about to be written."""
         return [board.number for board in self.boards if board.is_complete]
 
-    def count_rest(self) -> bool:
+    def count_remaining(self) -> bool:
         """Count what the log has of the matches that were not handed out; return whether there was time for all."""
-        return all([board.count_rest() for board in self.boards])
+        return all([board.count_remaining() for board in self.boards])
 
     # Replies
 
@@ -186,7 +190,7 @@ class MatchQueue:
         if not in_play or self.retries.on_worker_lost([spec for spec, _ in chunk.matches]):
             self._put_back(chunk)
 
-    def on_worker_death(self, chunk: Chunk, death: Death) -> None:
+    def on_worker_death(self, chunk: Chunk, death: WorkerDeath) -> None:
         """Put back the matches of a chunk whose worker process ended; the one in which it ended is played alone."""
         if chunk.board in self.game_faults:
             return

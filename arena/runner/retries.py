@@ -7,17 +7,17 @@ from collections.abc import Sequence
 
 from arena.match.heartbeat import NOBODY
 from arena.schedule.blocks import MatchSpec
-from arena.workers.messages import Death, MatchOrder
+from arena.workers.messages import MatchOrder, WorkerDeath
 
-Match = tuple[bytes, int]
+MatchKey = tuple[bytes, int]
 """Identity of the block, and line-up."""
-TRIES = 3
+MAX_TRIES = 3
 """Worker processes that a match may end; workers that may be lost with it in a chunk, then alone."""
-KILLS = 20
+MAX_REPLAYS_AFTER_KILLS = 20
 """Replays of matches in a run because the process of one bot was killed, perhaps from outside."""
 
 
-def key_of(spec: MatchSpec) -> Match:
+def key_of(spec: MatchSpec) -> MatchKey:
     """Return the key of a match."""
     return spec.block.identity, spec.lineup
 
@@ -28,21 +28,21 @@ class RetryPolicy:
     def __init__(self) -> None:
         self.given_up: dict[MatchSpec, str] = {}
         """Matches that are not tried again, each with the reason."""
-        self._deaths: defaultdict[Match, Counter[int]] = defaultdict(Counter)
+        self._deaths: defaultdict[MatchKey, Counter[int]] = defaultdict(Counter)
         """By match and by the seat that was at work, or `NOBODY`."""
-        self._losses: Counter[Match] = Counter()
+        self._losses: Counter[MatchKey] = Counter()
         self._kills: Counter[int] = Counter()
         """By entry."""
 
     @property
     def spent(self) -> tuple[int, ...]:
         """Entries for which no match is replayed any more when their process is killed."""
-        return tuple(sorted(entry for entry, kills in self._kills.items() if kills >= KILLS))
+        return tuple(sorted(entry for entry, kills in self._kills.items() if kills >= MAX_REPLAYS_AFTER_KILLS))
 
     def plays_alone(self, spec: MatchSpec) -> bool:
         """Return whether a match may share its chunk with no other one."""
         match = key_of(spec)
-        return match in self._deaths or self._losses.get(match, 0) >= TRIES
+        return match in self._deaths or self._losses.get(match, 0) >= MAX_TRIES
 
     def on_played(self, spec: MatchSpec, killed: Sequence[int]) -> int:
         """Return how often a match was started, and forget it; `killed` are entries killed meanwhile."""
@@ -59,12 +59,12 @@ class RetryPolicy:
         Machines may go at any time, but one match must not take all of them with it.
         """
         self._losses.update(map(key_of, specs))
-        if len(specs) > 1 or self._losses[key_of(specs[0])] < 2 * TRIES:
+        if len(specs) > 1 or self._losses[key_of(specs[0])] < 2 * MAX_TRIES:
             return True
-        self.given_up[specs[0]] = f"{2 * TRIES} workers were lost with it, perhaps for want of memory"
+        self.given_up[specs[0]] = f"{2 * MAX_TRIES} workers were lost with it, perhaps for want of memory"
         return False
 
-    def on_worker_death(self, match: MatchOrder, death: Death) -> MatchOrder | None:
+    def on_worker_death(self, match: MatchOrder, death: WorkerDeath) -> MatchOrder | None:
         """Return the match in which a worker process ended as it is to be tried again; None to give it up.
 
         Deaths are counted by the seat that was at work, since others say nothing of it.
@@ -73,9 +73,9 @@ class RetryPolicy:
         deaths = self._deaths[key_of(spec)]
         deaths[death.seat] += 1
         certain = death.cause == "timeout" and not death.starved
-        if not certain and deaths[death.seat] < TRIES:
+        if not certain and deaths[death.seat] < MAX_TRIES:
             return match
         if death.seat != NOBODY:
             return MatchOrder(spec, [*charges, death.charge()])
-        self.given_up[spec] = f"its worker process ended {TRIES} times ({death.how or death.cause})"
+        self.given_up[spec] = f"its worker process ended {MAX_TRIES} times ({death.how or death.cause})"
         return None

@@ -24,7 +24,7 @@ from arena.runner.play_order import MAX_CHUNK_MATCHES
 from arena.runner.progress import Outcome, Progress
 from arena.runner.queue import MatchQueue
 from arena.tournament.tournament import Tournament
-from arena.workers.messages import RATINGS, Death, GameStopped, Lost, Played, decode
+from arena.workers.messages import RATINGS, GameStopped, Played, WorkerDeath, WorkerLost, decode
 from arena.workers.pools import POLL_SECONDS, Answer, Chunk, LocalPool
 from arena.workers.process import WorkerProcess
 
@@ -122,7 +122,7 @@ class Run:
         """Show the last progress; that of an interrupted run that had `resumed` counts what the log had before."""
         self._update_progress()
         if self.interruption.requested and resumes:
-            self.progress.searched = self.matches.count_rest()
+            self.progress.searched = self.matches.count_remaining()
             self._update_progress()
         self.show(self.progress)
 
@@ -180,9 +180,9 @@ class Run:
         """Take the results of a chunk, or what has become of it."""
         message = decode(answer) if isinstance(answer, bytes) else answer
         match message:
-            case Lost():
+            case WorkerLost():
                 self.matches.on_worker_lost(chunk, message.in_play)
-            case Death():
+            case WorkerDeath():
                 self.matches.on_worker_death(chunk, message)
             case GameStopped():
                 self.matches.stop_board(chunk.matches[message.number].spec, message.fault)

@@ -24,9 +24,9 @@ from arena.runner.compiling import compile_ahead
 from arena.runner.options import check_seed
 from arena.schedule.blocks import MatchSpec
 from arena.schedule.openings import chosen_plies
-from arena.workers.messages import Death, GameStopped, MatchOrder, Played, Retell, Retold, decode
+from arena.workers.messages import GameStopped, MatchOrder, Played, ReplayReply, ReplayRequest, WorkerDeath, decode
 from arena.workers.pools import Chunk
-from arena.workers.process import STARTS, WorkerProcess
+from arena.workers.process import MAX_STARTS, WorkerProcess
 from engine import load_game
 from engine.specs import split_bot_spec
 
@@ -94,7 +94,7 @@ def single_match(plan: Plan) -> MatchSpec:
 def play_specs(plan: Plan, specs: Sequence[MatchSpec], worker: WorkerProcess) -> list[StoredMatch]:
     """Play matches outside any log, in this order, by a worker that has the plan.
 
-    A worker that is killed while it plays is started again, `STARTS` times in all, before anybody is charged.
+    A worker that is killed while it plays is started again, `MAX_STARTS` times in all, before anybody is charged.
     """
     orders = [MatchOrder(spec) for spec in specs]
     forgiven, killed = False, 0
@@ -102,7 +102,7 @@ def play_specs(plan: Plan, specs: Sequence[MatchSpec], worker: WorkerProcess) ->
     printed: list[dict[int, str]] = []
     while left := orders[len(rows) :]:
         reply = worker.play(Chunk(left, 0, listens=True).message())
-        if not isinstance(reply, Death):
+        if not isinstance(reply, WorkerDeath):
             played = decode(reply)
             if isinstance(played, GameStopped):
                 board = plan.schedule.boards[left[played.number][0].block.board]
@@ -115,7 +115,7 @@ def play_specs(plan: Plan, specs: Sequence[MatchSpec], worker: WorkerProcess) ->
             forgiven = True
             continue
         killed += reply.killed
-        if reply.killed and killed < STARTS:
+        if reply.killed and killed < MAX_STARTS:
             continue
         spec, charges = left[reply.number]
         if reply.seat < 0 or any(reply.seat == charge.seat for charge in charges):
@@ -133,10 +133,10 @@ def retold(match: StoredMatch, audit: bool, drawn: bool) -> Sequence[Told]:
     worker = WorkerProcess()
     try:
         keys = match.keys if audit else None
-        reply = worker.call(Retell(replace(match, secret=None), keys, drawn), Retold)
+        reply = worker.call(ReplayRequest(replace(match, secret=None), keys, drawn), ReplayReply)
     finally:
         worker.stop()
-    if isinstance(reply, Death):
+    if isinstance(reply, WorkerDeath):
         raise WorkerError(f"the match could not be replayed: its worker process ended ({reply.how or reply.cause})")
     if reply.refusal:
         raise StoreError(reply.refusal)

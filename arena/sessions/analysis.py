@@ -280,7 +280,7 @@ class _SearchWorker:
 
     def _ask(self, message: messages.Message) -> messages.SearchReport:
         reply = self.process.call(message, messages.SearchReport, SEARCH_TIMEOUT_SECONDS)
-        if isinstance(reply, messages.Death):
+        if isinstance(reply, messages.WorkerDeath):
             self._loaded = None
             raise WorkerError(f"the analysis ended: its worker process ended ({reply.how or reply.cause})")
         return reply

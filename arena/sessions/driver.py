@@ -24,7 +24,7 @@ from arena.sessions.setup import match_order, resolve, without_persons
 from arena.sessions.status import SessionStatus
 from arena.sessions.view import Phase
 from arena.workers import messages
-from arena.workers.process import STARTS, WorkerProcess
+from arena.workers.process import MAX_STARTS, WorkerProcess
 from engine import EngineError
 from engine.errors import in_short
 
@@ -124,9 +124,9 @@ class SessionDriver:
         """Play the match on: to its end, or until something is taken back."""
         message: messages.Message | None = self._order()
         while True:
-            reply = self.worker.converse(message)
+            reply = self.worker.exchange(message)
             if self.requests.leaves_match:
-                if not isinstance(reply, (messages.Played, messages.Death)):
+                if not isinstance(reply, (messages.Played, messages.WorkerDeath)):
                     self.worker.stop()
                 return
             match reply:
@@ -154,16 +154,16 @@ class SessionDriver:
             self.match.begin_turn(update.seat)
             self.status.change("", Phase.THINKING)
 
-    def _end(self, reply: messages.Message | messages.Death) -> None:
+    def _end(self, reply: messages.Message | messages.WorkerDeath) -> None:
         """Take the last reply of a worker to its order."""
         assert self.plan is not None
         match reply:
-            case messages.Death():
+            case messages.WorkerDeath():
                 self._on_death(reply)
             case messages.GameStopped():
                 board = self.plan.schedule.boards[0]
                 raise GameError(replace(reply.fault, game=board.game, players=board.players))
-            case messages.NoRoom():
+            case messages.DiskFull():
                 raise WorkerError(f"{reply.what}; {reply.remedy}")
             case messages.Played() if reply.rows:
                 self._finish(reply.rows[0])
@@ -219,16 +219,16 @@ class SessionDriver:
         self.worker.stop()
         self._lock.wait_for(until)
 
-    def _on_death(self, death: messages.Death) -> None:
+    def _on_death(self, death: messages.WorkerDeath) -> None:
         """Charge the bot that was at work when the worker ended, unless something else is to blame; play on."""
         with self._lock:
             start = self.start
             start.plies = tuple(self.match.state.history())
             start.deaths += 1
-            if (death.starved or death.killed) and start.deaths < STARTS:
+            if (death.starved or death.killed) and start.deaths < MAX_STARTS:
                 return
             if death.seat < 0 or any(death.seat == charge.seat for charge in start.charges):
-                if start.deaths < STARTS:
+                if start.deaths < MAX_STARTS:
                     return
                 raise WorkerError(f"the match cannot go on: its worker process ended ({death.how or death.cause})")
             start.charges.append(death.charge())

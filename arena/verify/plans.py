@@ -12,7 +12,7 @@ from arena.core.errors import StoreError
 from arena.core.names import is_open_ended
 from arena.match.stored import SecretKey
 from arena.plan.bots import bot_identity
-from arena.plan.model import BotRecord, ResolvedPlan, dice_facts
+from arena.plan.model import BotRecord, ResolvedPlan, dice_fields
 from arena.registry.bundles import MAX_BYTES, Bundle
 from arena.schedule.blocks import Schedule
 from arena.store import BotRow
@@ -130,7 +130,7 @@ def _check_dice(plan: LoggedPlan, contents: LogContents, findings: Findings) -> 
             findings.add(f"a key is not disclosed, though run {run} is finished", table="keys")
     if schedule.has_secret_dice and not schedule.keys:
         findings.add(f"run {run} has secret dice, but its plan no key of them", table="runs")
-    for name, ours in dice_facts(schedule).items():
+    for name, ours in dice_fields(schedule).items():
         if getattr(resolved, name) != ours:
             findings.add(f"run {run}: the {name} of its plan does not follow from the seed", table="runs")
     if any(key.key is not None for key in resolved.secret_keys):

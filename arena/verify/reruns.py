@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 
 from arena.core.errors import BotError, ConfigError, WorkerError
 from arena.core.exit_codes import tells_of_a_kill
-from arena.isolation import PROGRAMS, Isolation, launcher
+from arena.isolation import PROGRAM_LEVEL, Isolation, launcher
 from arena.match.faults import CLOCK_CAUSES
 from arena.match.json_lines import bare
 from arena.match.replay import replay
@@ -166,7 +166,7 @@ def rerun_plan(logged: LoggedPlan, contents: LogContents, isolation: Isolation |
             raise ConfigError(str(error)) from None
         level: Isolation = isolation or planned.isolation
         if bundle.is_program and not launcher(level).runs_programs:
-            level = PROGRAMS
+            level = PROGRAM_LEVEL
         name = planned.identity.rpartition("@")[0]
         source = Source(name, row.module, row.class_name, None, "log")
         bots.append(ResolvedBot(source, bundle, planned.params, row.spec, "", None, None, [], [], level))
@@ -174,7 +174,7 @@ def rerun_plan(logged: LoggedPlan, contents: LogContents, isolation: Isolation |
         if missing := launcher(bot.isolation).missing_requirements():
             raise ConfigError(
                 f"the bots are for the {bot.isolation}, and this machine has none: {missing}; "
-                f"`arena doctor` tells more; --isolation {PROGRAMS} runs them all the same, with your rights"
+                f"`arena doctor` tells more; --isolation {PROGRAM_LEVEL} runs them all the same, with your rights"
             )
     keys = [contents.secret[hash].checked() for hash in schedule.keys if hash in contents.secret]
     return replace(Plan(resolved.name, schedule, tuple(bots), (), ()), secret_keys=tuple(keys))

@@ -17,7 +17,7 @@ from typing import Any, Literal
 from arena.core.errors import ConfigError, LogVersionError, StoreError, UnknownTargetError, WorkerError
 from arena.core.machine import cores
 from arena.core.match_ids import MATCH_ID
-from arena.isolation import SUBMITTED, Isolation
+from arena.isolation import SUBMITTED_LEVEL, Isolation
 from arena.store import Store, read_writer
 from arena.tournament.logs import LOG, find_log
 from arena.tournament.same_rules import other_sources
@@ -125,7 +125,7 @@ def verify(
         with unpacked(path, job.findings) as (folder, manifest):
             report = Verification(str(target), LOG, manifest)
             if folder is not None:
-                job.isolation = isolation or SUBMITTED
+                job.isolation = isolation or SUBMITTED_LEVEL
                 job.verify(folder / LOG, report)
                 check_sources(folder, job.contents, job.findings)
     else:

@@ -16,8 +16,8 @@ from arena.workers.messages import RATINGS, RULES, WorkerPlan
 from engine import game_type
 from engine.cache import kernel_cache
 
-LOOK = 0.1
-TRACES = (b"engine.kernel", b"numba")
+POLL_SECONDS = 0.1
+COMPILER_MARKS = (b"engine.kernel", b"numba")
 """What is in the source of a bot that compiles something."""
 
 
@@ -42,7 +42,9 @@ class CompiledCode:
         if entry == RULES:
             return True
         files = self.plan.bundles.get(self.plan.bots[entry].bundle, {})
-        return any(trace in content for name, content in files.items() if name.endswith(".py") for trace in TRACES)
+        return any(
+            trace in content for name, content in files.items() if name.endswith(".py") for trace in COMPILER_MARKS
+        )
 
     def is_compiled(self, board: int, entry: int) -> bool:
         """Return whether nothing is left to compile, as far as is known."""
@@ -83,9 +85,9 @@ def compile_once(name: str, waiting: Callable[[], None]) -> Iterator[None]:
         yield
         return
     with lock:
-        while not done.exists() and not _taken(lock):
+        while not done.exists() and not _try_lock(lock):
             waiting()
-            time.sleep(LOOK)
+            time.sleep(POLL_SECONDS)
         yield
         with contextlib.suppress(OSError):
             done.touch()
@@ -102,7 +104,7 @@ def _lock(path: Path) -> IO[bytes] | None:
     return None
 
 
-def _taken(lock: IO[bytes]) -> bool:
+def _try_lock(lock: IO[bytes]) -> bool:
     """Return whether the lock is ours now; where files cannot be locked it counts as ours."""
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -11,10 +11,10 @@ from arena.registry.bundles import Bundle
 from arena.registry.declarations import Board, Declaration, first_answers, read
 from arena.registry.discovery import Source
 from arena.registry.submissions import answers_of, keep_answers
-from arena.workers.messages import Death, Describe, Description
-from arena.workers.process import STARTS, WorkerProcess
+from arena.workers.messages import Describe, Description, WorkerDeath
+from arena.workers.process import MAX_STARTS, WorkerProcess
 
-LIMIT = 120.0
+LOAD_SECONDS = 120.0
 """Seconds that a bot's module may take to load."""
 
 
@@ -49,14 +49,16 @@ def ask_bot(
     """
     message = Describe(source.name, source.class_name, bundle, isolation, boards)
     in_worker = launcher(isolation).in_worker
-    reply = worker.call(message, Description, LIMIT)
-    for _ in range(STARTS - 1):
-        if isinstance(reply, Death) and reply.cause != "timeout" and (reply.killed or not in_worker):
-            reply = worker.call(message, Description, LIMIT)
-    if not isinstance(reply, Death):
+    reply = worker.call(message, Description, LOAD_SECONDS)
+    for _ in range(MAX_STARTS - 1):
+        if isinstance(reply, WorkerDeath) and reply.cause != "timeout" and (reply.killed or not in_worker):
+            reply = worker.call(message, Description, LOAD_SECONDS)
+    if not isinstance(reply, WorkerDeath):
         return read(reply.content, len(boards), source.name)
     if reply.cause != "timeout" and not in_worker:  # what ended was no process of the bot's
-        raise WorkerError(f"a worker process ended {STARTS} times while bot '{source.name}' was asked ({reply.how})")
-    times = f" {STARTS} times" if reply.killed else ""
-    how = f"hung for {LIMIT:g} s" if reply.cause == "timeout" else f"ended its process{times} ({reply.how})"
+        raise WorkerError(
+            f"a worker process ended {MAX_STARTS} times while bot '{source.name}' was asked ({reply.how})"
+        )
+    times = f" {MAX_STARTS} times" if reply.killed else ""
+    how = f"hung for {LOAD_SECONDS:g} s" if reply.cause == "timeout" else f"ended its process{times} ({reply.how})"
     raise BotError(f"bot '{source.name}' {how} while it was loaded")

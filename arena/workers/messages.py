@@ -70,7 +70,7 @@ class Description(NamedTuple):
     """As the bot gave it, unchecked: `arena.registry.declarations.read` is to look at it."""
 
 
-class Retell(NamedTuple):
+class ReplayRequest(NamedTuple):
     """Ask for the plies of a match."""
 
     match: StoredMatch
@@ -80,8 +80,8 @@ class Retell(NamedTuple):
     """Whether states are to be drawn."""
 
 
-class Retold(NamedTuple):
-    """Reply to `Retell`."""
+class ReplayReply(NamedTuple):
+    """Reply to `ReplayRequest`."""
 
     plies: Sequence[Told]
     refusal: str
@@ -123,7 +123,7 @@ class WorkerPlan(NamedTuple):
         return Bundle(bot.module, self.bundles[bot.bundle])
 
 
-class PlanRead(NamedTuple):
+class PlanReply(NamedTuple):
     """Reply to a plan."""
 
     refusal: str
@@ -272,14 +272,14 @@ class GameStopped(NamedTuple):
     fault: GameFault
 
 
-class NoRoom(NamedTuple):
+class DiskFull(NamedTuple):
     """Reply to a chunk when a disk is full."""
 
     what: str
     remedy: str
 
 
-class Death(NamedTuple):
+class WorkerDeath(NamedTuple):
     """What is known of a worker process that ended before it replied."""
 
     number: int
@@ -300,7 +300,7 @@ class Death(NamedTuple):
         return Charge(self.seat, self.ply, self.cause, self.how)
 
 
-class Lost(NamedTuple):
+class WorkerLost(NamedTuple):
     """In place of a reply that will never come, since a worker was lost with its machine."""
 
     in_play: bool = True
@@ -334,7 +334,7 @@ class TicketReply(NamedTuple):
     number: int
     worker_name: str
     """Of the worker process, for the log."""
-    answer: bytes | Death | Lost
+    answer: bytes | WorkerDeath | WorkerLost
 
 
 class ClusterAlive(NamedTuple):
@@ -373,10 +373,10 @@ Message = (
     | Greeting
     | Describe
     | Description
-    | Retell
-    | Retold
+    | ReplayRequest
+    | ReplayReply
     | WorkerPlan
-    | PlanRead
+    | PlanReply
     | PlayChunk
     | StartSession
     | SessionUpdate
@@ -391,7 +391,7 @@ Message = (
     | Played
     | PlayedLast
     | GameStopped
-    | NoRoom
+    | DiskFull
 )
 _KINDS: dict[bytes, type[Message]] = {kind.__name__.encode(): kind for kind in get_args(Message)}
 

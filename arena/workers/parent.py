@@ -18,23 +18,23 @@ from arena.core.machine import ALIKE
 from arena.core.paths import ROOT
 from arena.core.process_trees import wait_for
 
-DECISIVE = "ARENA_ COVERAGE_ HOME LANG LC_ LD_ MALLOC_ MKL_ NUMBA_ OMP_ OPENBLAS_ PATH PYTHON TZ XDG_"
+WATCHED_VARIABLES = "ARENA_ COVERAGE_ HOME LANG LC_ LD_ MALLOC_ MKL_ NUMBA_ OMP_ OPENBLAS_ PATH PYTHON TZ XDG_"
 """Beginnings of variables that decide what an interpreter loads, and how; others a worker gets as they are by then."""
-CACHE = "NUMBA_CACHE_DIR"
+CACHE_VARIABLE = "NUMBA_CACHE_DIR"
 """What Numba's own cache is set to when it is imported (`engine.kernel`), in this process later than in a parent."""
 FORK, REAP, LOAD = b"f", b"r", b"l"
 """Orders: fork a supervisor, which gets three descriptors; tell how one has ended; load a board."""
-LONGEST_ORDER = 2**16
-START_LIMIT = 120.0
-END_LIMIT = 2.0
+MAX_ORDER_BYTES = 2**16
+START_SECONDS = 120.0
+END_SECONDS = 2.0
 """Seconds in which a parent that has closed its socket is gone."""
 
 
-class Killed(WorkerError):
+class KilledWorkerError(WorkerError):
     """A worker process, or their parent, ended before it played, and did not say why."""
 
 
-class Parent:
+class PreloadedParent:
     """A driver's side of a preloaded parent."""
 
     def __init__(self, games: Sequence[str]) -> None:
@@ -67,7 +67,7 @@ class Parent:
         try:
             content, (process,) = self._ask(FORK, descriptors)
         except BaseException:
-            self._count_out()
+            self._mark_ended()
             raise
         return int(content), process
 
@@ -78,9 +78,9 @@ class Parent:
         except WorkerError:
             return self._process.wait()
         finally:
-            self._count_out()
+            self._mark_ended()
 
-    def _count_out(self) -> None:
+    def _mark_ended(self) -> None:
         self.workers -= 1
         if self.is_left and not self.workers:
             self.close()
@@ -100,18 +100,18 @@ class Parent:
     def _ask(self, order: bytes, descriptors: Sequence[int] = ()) -> tuple[bytes, list[int]]:
         with self._lock, contextlib.suppress(OSError):
             socket.send_fds(self._socket, [order], descriptors)
-            if wait_for(self._socket.fileno(), self._process.pid, START_LIMIT):
-                content, found, _, _ = socket.recv_fds(self._socket, LONGEST_ORDER, 1)
+            if wait_for(self._socket.fileno(), self._process.pid, START_SECONDS):
+                content, found, _, _ = socket.recv_fds(self._socket, MAX_ORDER_BYTES, 1)
                 if content:
                     return content, found
         try:
-            code = self._process.wait(END_LIMIT)
+            code = self._process.wait(END_SECONDS)
         except subprocess.TimeoutExpired:  # it is stuck
             self._process.kill()
             code = self._process.wait()
         else:
             if code < 0:
-                raise Killed(f"a worker process did not start: their parent was ended by signal {-code}")
+                raise KilledWorkerError(f"a worker process did not start: their parent was ended by signal {-code}")
         self._complaints.seek(0)
         lines = self._complaints.read().decode(errors="replace").strip().splitlines()
         raise WorkerError(f"a worker process did not start: {lines[-1] if lines else 'no word'}")
@@ -130,14 +130,16 @@ def environment(games: Sequence[str]) -> dict[str, str]:
     return {**os.environ, **ALIKE, "PYTHONPATH": path}
 
 
-_parents: dict[tuple[object, ...], Parent] = {}
+_parents: dict[tuple[object, ...], PreloadedParent] = {}
 _choosing = threading.Lock()
 
 
-def parent_for(games: Sequence[str] = ()) -> Parent:
+def parent_for(games: Sequence[str] = ()) -> PreloadedParent:
     """Return a parent to fork one worker that imports games from those folders first, as if it was started now."""
-    decisive = tuple(DECISIVE.split())
-    variables = tuple(sorted(item for item in os.environ.items() if item[0].startswith(decisive) and item[0] != CACHE))
+    decisive = tuple(WATCHED_VARIABLES.split())
+    variables = tuple(
+        sorted(item for item in os.environ.items() if item[0].startswith(decisive) and item[0] != CACHE_VARIABLE)
+    )
     api = (ROOT / "bots" / "base.py").stat()  # what bots inherit from is the installed one
     key = os.getpid(), tuple(games), variables, api.st_mtime_ns, api.st_size
     with _choosing:
@@ -148,7 +150,7 @@ def parent_for(games: Sequence[str] = ()) -> Parent:
                 del _parents[other]
                 parent.leave()
         if key not in _parents:
-            _parents[key] = Parent(games)
+            _parents[key] = PreloadedParent(games)
         _parents[key].workers += 1
         return _parents[key]
 

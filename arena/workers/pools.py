@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from arena.schedule.blocks import MatchSpec
-from arena.workers.messages import Death, Lost, MatchOrder, PlayChunk, WorkerPlan, encode
+from arena.workers.messages import MatchOrder, PlayChunk, WorkerDeath, WorkerLost, WorkerPlan, encode
 from arena.workers.process import WorkerProcess
 
-IN_FLIGHT = 2
+CHUNKS_PER_WORKER = 2
 """Chunks that a worker has at a time: one in play, one waiting."""
 POLL_SECONDS = 0.1
 """Time that a driver waits for a reply before it looks at something else."""
@@ -24,7 +24,7 @@ class Pool(Protocol):
     def size(self) -> int:
         """Workers that can play now."""
 
-    def idle(self, ahead: int = IN_FLIGHT) -> list[int]:
+    def idle(self, ahead: int = CHUNKS_PER_WORKER) -> list[int]:
         """Return the workers that hold fewer than so many chunks, those with the fewest first."""
 
     def submit(self, worker: int, chunk: Chunk) -> None: ...
@@ -60,7 +60,7 @@ class Chunk:
         return encode(PlayChunk(self.matches, self.spent, self.listens))
 
 
-Answer = bytes | Death | Lost | BaseException
+Answer = bytes | WorkerDeath | WorkerLost | BaseException
 """An encoded reply, or what came instead."""
 Reply = tuple[int, Chunk, Answer]
 
@@ -109,7 +109,7 @@ class LocalPool:
     def size(self) -> int:
         return 0 if self._retired else len(self._workers)
 
-    def idle(self, ahead: int = IN_FLIGHT) -> list[int]:
+    def idle(self, ahead: int = CHUNKS_PER_WORKER) -> list[int]:
         if self._retired:
             return []
         return sorted((n for n, load in enumerate(self._load) if load < ahead), key=lambda n: self._load[n])

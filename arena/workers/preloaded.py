@@ -22,9 +22,9 @@ from typing import Any
 
 from arena.core.process_trees import close_to_others, signal_at_parents_end, threads_of
 from arena.core.versions import code_hash
-from arena.workers.parent import FORK, LOAD, LONGEST_ORDER, REAP
+from arena.workers.parent import FORK, LOAD, MAX_ORDER_BYTES, REAP
 
-LOOK = 0.5
+POLL_SECONDS = 0.5
 """Seconds from one look at the driver to the next, should its socket be held open by somebody else."""
 
 
@@ -39,10 +39,10 @@ def main(driver: int, orders: socket.socket) -> None:
     from arena.workers.supervisor import supervise
 
     code_hash()
-    orders.settimeout(LOOK)
+    orders.settimeout(POLL_SECONDS)
     while os.getppid() == driver:
         with contextlib.suppress(TimeoutError):
-            order, descriptors, _, _ = socket.recv_fds(orders, LONGEST_ORDER, 3)
+            order, descriptors, _, _ = socket.recv_fds(orders, MAX_ORDER_BYTES, 3)
             if order == FORK:
                 process = _fork(orders, lambda here: supervise(here, *descriptors))  # noqa: B023 - called at once
                 descriptors.append(os.pidfd_open(process))

@@ -23,25 +23,25 @@ from arena.core.versions import code_hash
 from arena.match.heartbeat import NOBODY, SIZE, STARVED, Activity, Heartbeat
 from arena.registry.plugin_games import folders_for
 from arena.workers import messages
-from arena.workers.parent import START_LIMIT, Killed, environment, parent_for
+from arena.workers.parent import START_SECONDS, KilledWorkerError, environment, parent_for
 
-GRACE = 2.0
+GRACE_SECONDS = 2.0
 """Seconds that a bot may overrun its limit before its whole process is ended (its own alarm comes first)."""
-STARTS = 3
+MAX_STARTS = 3
 """Tries to start a worker that is killed before it plays."""
-END_LIMIT = 2 * PATIENCE
+END_SECONDS = 2 * PATIENCE
 """Seconds in which a worker that has closed its socket, or is to end, is gone with all that bots started."""
-LOOK = 0.1
-STILL_LIMIT = 5.0
+POLL_SECONDS = 0.1
+STALL_SECONDS = 5.0
 """Seconds after which a worker that uses no processor time counts as stopped: a living one uses some for its beats."""
-LONGEST_LOOK = 1.0
+MAX_STILLNESS_PER_LOOK_SECONDS = 1.0
 """Seconds of stillness that one look may add: when more have passed, it was this process that was stopped."""
 
 
 Reply = TypeVar("Reply", bound=messages.Message)
 
 
-class Seen(NamedTuple):
+class ActivityStart(NamedTuple):
     """First sight of a worker's activity: when, and with how much processor time used before; in nanoseconds."""
 
     activity: Activity
@@ -63,9 +63,11 @@ class StallDetector:
         A process that waits for a processor, the disk or a debugger has not stopped, however long that takes.
         """
         now, used = time.monotonic(), processor_time(self.process) if self.process else 0
-        self._still = self._still + min(now - self._looked, LONGEST_LOOK) if used == self._used else 0.0
+        self._still = (
+            self._still + min(now - self._looked, MAX_STILLNESS_PER_LOOK_SECONDS) if used == self._used else 0.0
+        )
         self._used, self._looked = used, now
-        if self._still < STILL_LIMIT or not self.process:
+        if self._still < STALL_SECONDS or not self.process:
             return False
         states = thread_states(self.process)
         return bool(states & STOPPED or (between_moves and states and not states & WAITING))
@@ -81,7 +83,7 @@ class Supervisor:
 
     def ends(self) -> bool:
         """Return whether it ends in a while, as it does when its worker has."""
-        return wait_for(self._descriptor, self._number, END_LIMIT)
+        return wait_for(self._descriptor, self._number, END_SECONDS)
 
     def end(self) -> int:
         """End it and all below it; return how it ended, negative for a signal."""
@@ -114,17 +116,17 @@ class WorkerProcess:
         self._worker = 0
         """The number of the worker's process."""
         self._ending = threading.Lock()
-        self._seen: Seen | None = None
+        self._seen: ActivityStart | None = None
         self.versions: dict[str, str] = {}
         self.name = ""
 
     def start(self) -> None:
         """Spawn and greet it; raises `WorkerError` when it does not come up or runs other code."""
-        for left in reversed(range(STARTS)):
+        for left in reversed(range(MAX_STARTS)):
             try:
                 self._start()
                 return
-            except Killed:
+            except KilledWorkerError:
                 if not left:
                     raise
             except OSError as error:
@@ -157,11 +159,11 @@ class WorkerProcess:
             start = messages.Start(folder, environment(self._games))
             with contextlib.suppress(OSError):  # it has ended, which the next message finds out
                 self._connection.send_bytes(records.encode(start))
-            greeting = self.call(messages.Hello(), messages.Greeting, START_LIMIT)
-            if isinstance(greeting, messages.Death):
+            greeting = self.call(messages.Hello(), messages.Greeting, START_SECONDS)
+            if isinstance(greeting, messages.WorkerDeath):
                 complaints.seek(0)
                 lines = complaints.read().decode(errors="replace").strip().splitlines()
-                kind = WorkerError if lines else Killed
+                kind = WorkerError if lines else KilledWorkerError
                 raise kind(f"a worker process did not start: {lines[-1] if lines else greeting.how}")
         if greeting.code != code_hash():
             self.stop()
@@ -172,7 +174,7 @@ class WorkerProcess:
         self.versions = greeting.versions
         self.name = f"{greeting.host}:{greeting.process}"
         if self._plan is not None:
-            self._tell_plan(self._plan)
+            self._send_plan(self._plan)
 
     def give_plan(self, plan: messages.WorkerPlan) -> None:
         """Tell it the plan, starting it anew if it may know other versions of the plan's games.
@@ -185,45 +187,45 @@ class WorkerProcess:
             self.start()
             return
         try:
-            self._tell_plan(plan)
-        except Killed:
+            self._send_plan(plan)
+        except KilledWorkerError:
             self.start()
 
-    def _tell_plan(self, plan: messages.WorkerPlan) -> None:
+    def _send_plan(self, plan: messages.WorkerPlan) -> None:
         if self._supervisor is not None:
             self._supervisor.parent.load((board.game, board.players) for board in plan.boards)
-        reply = self.call(plan, messages.PlanRead, START_LIMIT)
-        if isinstance(reply, messages.Death):
-            raise Killed(f"a worker process ended while it read the plan ({reply.how})")
+        reply = self.call(plan, messages.PlanReply, START_SECONDS)
+        if isinstance(reply, messages.WorkerDeath):
+            raise KilledWorkerError(f"a worker process ended while it read the plan ({reply.how})")
         if reply.refusal:
             raise WorkerError(reply.refusal)
 
     def call(
         self, message: messages.Message, expected: type[Reply], limit: float | None = None
-    ) -> Reply | messages.Death:
+    ) -> Reply | messages.WorkerDeath:
         """Return its reply, or how it died; `limit` is in seconds and for messages that no bot's clock covers.
 
         After a death the next message goes to a fresh process. Raises `UnwritableError` when it has no room on disk.
         """
-        reply = self.converse(message, limit)
-        if isinstance(reply, (messages.Death, expected)):
+        reply = self.exchange(message, limit)
+        if isinstance(reply, (messages.WorkerDeath, expected)):
             return reply
-        if isinstance(reply, messages.NoRoom):
+        if isinstance(reply, messages.DiskFull):
             raise UnwritableError(reply.what, reply.remedy)
         raise WorkerError(f"a worker process replied {type(reply).__name__}, not {expected.__name__}")
 
-    def converse(
+    def exchange(
         self, message: messages.Message | None, limit: float | None = None
-    ) -> messages.Message | messages.Death:
+    ) -> messages.Message | messages.WorkerDeath:
         """Return its next words, whatever they are; without a message of a worker that has more than one reply."""
         if self._supervisor is None:
             if message is None:
-                return messages.Death(0, NOBODY, 0, "crash", how="it is gone")
+                return messages.WorkerDeath(0, NOBODY, 0, "crash", how="it is gone")
             self.start()
         frame = self._exchange(None if message is None else messages.encode(message), limit)
-        return frame if isinstance(frame, messages.Death) else messages.decode(frame)
+        return frame if isinstance(frame, messages.WorkerDeath) else messages.decode(frame)
 
-    def play(self, chunk: bytes) -> bytes | messages.Death:
+    def play(self, chunk: bytes) -> bytes | messages.WorkerDeath:
         """Play an encoded chunk and return the encoded reply; after a death the next chunk goes to a fresh process.
 
         So it does when a match has spoiled the process for others: then the reply has no rows of the matches after it.
@@ -232,15 +234,15 @@ class WorkerProcess:
         if self._supervisor is None:
             self.start()
         reply = self._exchange(chunk, None)
-        if isinstance(reply, bytes) and messages.is_kind(reply, messages.NoRoom):
+        if isinstance(reply, bytes) and messages.is_kind(reply, messages.DiskFull):
             message = messages.decode(reply)
-            assert isinstance(message, messages.NoRoom)
+            assert isinstance(message, messages.DiskFull)
             raise UnwritableError(message.what, message.remedy)
         if isinstance(reply, bytes) and messages.is_kind(reply, messages.PlayedLast):
             self.stop()
         return reply
 
-    def _exchange(self, message: bytes | None, limit: float | None) -> bytes | messages.Death:
+    def _exchange(self, message: bytes | None, limit: float | None) -> bytes | messages.WorkerDeath:
         self._seen = None
         try:
             if message is not None:
@@ -249,7 +251,7 @@ class WorkerProcess:
                 self._connection.send_bytes(message)
             deadline = None if limit is None else time.monotonic() + limit
             stall = StallDetector(self._worker)
-            while not self._connection.poll(LOOK):
+            while not self._connection.poll(POLL_SECONDS):
                 if stall.has_stopped(between_moves=self._heartbeat.read().seat == NOBODY):
                     return self._on_death("crash", "it was stopped")
                 if self._overrun() or (deadline is not None and time.monotonic() > deadline):
@@ -262,13 +264,13 @@ class WorkerProcess:
         """Return whether the worker's deadline has passed; it may write while we read, so look twice."""
         activity = self._heartbeat.read()
         if self._seen is None or self._seen.activity != activity:
-            self._seen = Seen(activity, time.monotonic_ns(), processor_time(self._worker))
-        if time.monotonic_ns() <= activity.until + GRACE * 1e9:
+            self._seen = ActivityStart(activity, time.monotonic_ns(), processor_time(self._worker))
+        if time.monotonic_ns() <= activity.until + GRACE_SECONDS * 1e9:
             return False
-        time.sleep(LOOK)
+        time.sleep(POLL_SECONDS)
         return self._heartbeat.read() == activity
 
-    def _on_death(self, cause: str, how: str = "") -> messages.Death:
+    def _on_death(self, cause: str, how: str = "") -> messages.WorkerDeath:
         activity = self._heartbeat.read()
         starved = cause == "timeout" and self._starved()
         code = None
@@ -277,7 +279,7 @@ class WorkerProcess:
             code = self.stop() if ended else None
             how = "it hung" if cause == "timeout" else "it does not answer" if code is None else in_words(code)
         self.stop()
-        return messages.Death(
+        return messages.WorkerDeath(
             activity.number, activity.seat, activity.ply, cause, starved, how, may_be_from_outside(code)
         )
 

@@ -19,12 +19,12 @@ from arena.core import records
 from arena.core.files import remove
 from arena.core.process_trees import end_below, keep_orphans, signal_at_parents_end
 from arena.workers.messages import Start
-from arena.workers.parent import CACHE
+from arena.workers.parent import CACHE_VARIABLE
 from arena.workers.worker import main as work
 
 SIGNALS = (signal.SIGCHLD, signal.SIGCONT, signal.SIGTERM)
 """A child has ended; the parent is gone, even while this process was stopped; the driver orders the end."""
-LOOK = 0.5
+POLL_SECONDS = 0.5
 """Seconds from one look at the parent to the next, should a signal go astray."""
 
 
@@ -57,7 +57,7 @@ def supervise(parent: int, connection: int, heartbeat: int, complaints: int) -> 
 def _adopt(start: Start) -> None:
     """Become a process like one that the driver has started anew: folder, environment, random numbers, collector."""
     os.chdir(start.folder)
-    for name in os.environ.keys() - start.environment.keys() - {CACHE}:
+    for name in os.environ.keys() - start.environment.keys() - {CACHE_VARIABLE}:
         del os.environ[name]
     os.environ.update(start.environment)
     tempfile.tempdir = None
@@ -71,7 +71,7 @@ def _wait(worker: int, parent: int) -> int:
     while os.getppid() == parent:
         if (status := _reap(worker)) is not None:
             return status
-        received = signal.sigtimedwait(SIGNALS, LOOK)
+        received = signal.sigtimedwait(SIGNALS, POLL_SECONDS)
         if received is not None and received.si_signo == signal.SIGTERM:
             break
     return 0

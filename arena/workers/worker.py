@@ -52,9 +52,9 @@ if TYPE_CHECKING:
     from arena.isolation.preload import Preload
     from arena.isolation.process_pool import ProcessPool
 
-BEAT = 0.5
+BEAT_SECONDS = 0.5
 """Seconds between two beats."""
-WAITING = 10
+WAITING_FACTOR = 10
 """Times `GAME_SECONDS` that a game may take which waits instead of computing."""
 
 
@@ -146,10 +146,10 @@ class LoadedPlan:
         plan: messages.WorkerPlan,
         report: Report,
         host: BotHost,
-        begun: Callable[[Match], None] = lambda match: None,
+        on_start: Callable[[Match], None] = lambda match: None,
     ) -> None:
         self.plan = plan
-        self.begun = begun
+        self.on_start = on_start
         self.report = report
         self.host = host
         self.code = CompiledCode(plan)
@@ -234,7 +234,7 @@ class LoadedPlan:
             self.report if session is None else session.report,
             spent=[seat for seat, entry in enumerate(seats) if entry in spent],
             course=Course() if session is None else session.course,
-            begun=self.begun,
+            begun=self.on_start,
         )
         row = row_of(result, spec.lineup, time.perf_counter() - started)
         printed = PRINTED.take()
@@ -245,16 +245,16 @@ class LoadedPlan:
         return row, [seats[seat] for seat in result.killed], printed
 
 
-def _retold(request: messages.Retell) -> messages.Retold:
+def _replay(request: messages.ReplayRequest) -> messages.ReplayReply:
     try:
         plies = replay(request.match, request.keys)
         told = [
             Told(*ply[:5], str(ply.state) if request.drawn else "", ply.evaluation, ply.line)  # its text holds no state
             for ply in plies
         ]
-        return messages.Retold(told, "")
+        return messages.ReplayReply(told, "")
     except StoreError as error:
-        return messages.Retold([], str(error))
+        return messages.ReplayReply([], str(error))
 
 
 class Worker:
@@ -276,7 +276,7 @@ class Worker:
         else:
             self.heartbeat.work(seat, ply, limit)
 
-    def begun(self, match: Match) -> None:
+    def on_start(self, match: Match) -> None:
         self.match = match
 
     def answer(self, message: messages.Message) -> messages.Message:
@@ -288,12 +288,12 @@ class Worker:
                 self.host.interpreter.restore()
                 self.host.interpreter.touched = True
                 return self.describe(message)
-            case messages.Retell():
-                return _retold(message)
+            case messages.ReplayRequest():
+                return _replay(message)
             case messages.WorkerPlan():
                 self.host.expect(message)
-                self.plan = LoadedPlan(message, self.report, self.host, self.begun)
-                return messages.PlanRead(refusal(message.bots))
+                self.plan = LoadedPlan(message, self.report, self.host, self.on_start)
+                return messages.PlanReply(refusal(message.bots))
             case messages.Compile() if self.plan is not None:
                 for board, entry in message.code:
                     with contextlib.suppress(GameFailed):
@@ -312,16 +312,16 @@ class Worker:
                 return self.searcher.grow(message)
         raise ValueError(f"a worker cannot answer {type(message).__name__} now")
 
-    def describe(self, request: messages.Describe) -> messages.Description | messages.NoRoom:
+    def describe(self, request: messages.Describe) -> messages.Description | messages.DiskFull:
         """Ask a bot what it declares."""
         try:
             return self.host.describe(request)
         except OSError as error:
-            return self.without_room(error)
+            return self.disk_full(error)
 
     def results(
         self, plan: LoadedPlan, chunk: messages.PlayChunk
-    ) -> messages.Played | messages.GameStopped | messages.NoRoom:
+    ) -> messages.Played | messages.GameStopped | messages.DiskFull:
         """Play a chunk. What no bot is to blame for ends it: a disk that is full, a game that failed.
 
         After a match that has spoiled this process the rest of the chunk is left to another.
@@ -342,13 +342,13 @@ class Worker:
         except GameFailed as failed:
             return messages.GameStopped(self.number, failed.fault)
         except OSError as error:
-            return self.without_room(error)
+            return self.disk_full(error)
         finally:
             self.match = None
 
     def play_session(
         self, plan: LoadedPlan, order: messages.StartSession
-    ) -> messages.Played | messages.GameStopped | messages.NoRoom:
+    ) -> messages.Played | messages.GameStopped | messages.DiskFull:
         """Play a match with persons in some seats, who are asked through the driver."""
         self.number = 0
         session = WorkerSession(order, self.report, self.exchange)
@@ -360,7 +360,7 @@ class Worker:
         except GameFailed as failed:
             return messages.GameStopped(0, failed.fault)
         except OSError as error:
-            return self.without_room(error)
+            return self.disk_full(error)
 
     def exchange(self, message: messages.Message, awaited: bool) -> messages.Message | None:
         """Tell the driver something, and return the reply if one is `awaited`; ends the process without a driver."""
@@ -373,12 +373,12 @@ class Worker:
             os._exit(0)  # whatever bots would make of an exception
         return messages.decode(reply)
 
-    def without_room(self, error: OSError) -> messages.NoRoom:
+    def disk_full(self, error: OSError) -> messages.DiskFull:
         """Return the reply for a disk that is full; raises any other error."""
         if not has_no_room(error):
             raise error
         shortage = no_room(error, str(cache_root()))
-        return messages.NoRoom(shortage.what, shortage.remedy)
+        return messages.DiskFull(shortage.what, shortage.remedy)
 
     def is_spoiled(self) -> bool:
         """Return whether a bot has changed the interpreter in a way that cannot be undone."""
@@ -392,7 +392,7 @@ def main(connection: Connection, heartbeat: int) -> None:
     worker = Worker(Heartbeat(mmap.mmap(heartbeat, SIZE)), connection)
     PRINTED.seat = lambda: worker.heartbeat.read().seat
     threading.Thread(target=_beat, args=(worker,), daemon=True).start()
-    _silence_bots()
+    _redirect_streams()
     while (message := _receive(connection)) is not None:
         reply = messages.encode(worker.answer(messages.decode(message)))
         with contextlib.suppress(OSError):
@@ -416,7 +416,7 @@ def _beat(worker: Worker) -> None:
     heartbeat, seen = worker.heartbeat, worker.match
     activity, cpu, wall = heartbeat.read(), time.process_time(), time.monotonic()
     while True:
-        time.sleep(BEAT)
+        time.sleep(BEAT_SECONDS)
         match, number = worker.match, worker.number
         if match is not None and match is seen:
             with contextlib.suppress(Exception):  # of a game in plain Python, whose history may be anything
@@ -424,12 +424,12 @@ def _beat(worker: Worker) -> None:
         seen = match
         if (now := heartbeat.read()) != activity or now.seat != NOBODY:
             activity, cpu, wall = now, time.process_time(), time.monotonic()
-        elif time.process_time() - cpu > GAME_SECONDS or time.monotonic() - wall > WAITING * GAME_SECONDS:
+        elif time.process_time() - cpu > GAME_SECONDS or time.monotonic() - wall > WAITING_FACTOR * GAME_SECONDS:
             Alarm.interrupt_game()
             cpu, wall = time.process_time(), time.monotonic()
 
 
-def _silence_bots() -> None:
+def _redirect_streams() -> None:
     """Drop what bots write past `PRINTED`: the terminal is the driver's."""
     sys.stdin = open(os.devnull)  # noqa: SIM115 - for the life of the process
     null = os.open(os.devnull, os.O_RDWR)

@@ -240,7 +240,7 @@ def test_a_run_whose_head_is_killed_says_how_to_go_on_and_resumed_gives_the_same
 
     sent: list[Chunk] = []
     monkeypatch.setattr(ray_pool.RayPool, "submit", kill_at_last)
-    monkeypatch.setattr(ray_pool, "SILENCE", 5.0)
+    monkeypatch.setattr(ray_pool, "SILENCE_SECONDS", 5.0)
     monkeypatch.setattr(play_order, "MAX_CHUNK_MATCHES", 10)
     config = write(tmp_path / "run")
     options = ["--backend", "ray", "--address", nodes.address, "--home", str(home_of(config))]

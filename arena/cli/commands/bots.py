@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from arena.cli.arguments import AsJson, BotPath, CheckIsolation, Group, Home
-from arena.isolation import SUBMITTED
+from arena.isolation import SUBMITTED_LEVEL
 
 app = Group("Bots and games")
 
@@ -85,7 +85,7 @@ def init_bot(
 @app.command(epilog="Example: arena check my_bot.py --game epicycle")
 def check(
     path: BotPath,
-    isolation: CheckIsolation = SUBMITTED,
+    isolation: CheckIsolation = SUBMITTED_LEVEL,
     game: Annotated[list[str] | None, typer.Option(help="Only this game; may be repeated.")] = None,
     players: Annotated[list[int] | None, typer.Option(help="Only this number; may be repeated.")] = None,
     as_json: AsJson = False,
@@ -105,7 +105,7 @@ def submit(
     path: BotPath,
     name: Annotated[str, typer.Option(help="Name of the bot in tournaments.")],
     author: Annotated[str, typer.Option(help="Name of its author.")],
-    isolation: CheckIsolation = SUBMITTED,
+    isolation: CheckIsolation = SUBMITTED_LEVEL,
     game: Annotated[
         list[str] | None, typer.Option(help="Check it on this game only; may be repeated. Default: all it plays.")
     ] = None,

@@ -13,7 +13,7 @@ from arena.core.files import own_folder
 from arena.core.process_trees import end_tree, reap_group
 from arena.isolation import building
 from arena.isolation.own_process import ProcessLauncher, ServerPlace
-from arena.isolation.spawn import TEMPORARY, Spawn
+from arena.isolation.spawn import TEMPORARY_ENVIRONMENT, Spawn
 from arena.registry.manifest import Program
 
 
@@ -42,12 +42,14 @@ class Level(ProcessLauncher):
         return ServerPlace(str(stack.enter_context(own_folder(os.getcwd(), "bots-"))))
 
     def program(self, command: Sequence[str], folder: Path, limits: Mapping[str, float]) -> Spawn:
-        return Spawn(command, TEMPORARY, folder=str(folder), limits=limits)
+        return Spawn(command, TEMPORARY_ENVIRONMENT, folder=str(folder), limits=limits)
 
     def build(self, program: Program, files: Mapping[str, bytes], folder: Path, until: float) -> None:
         """Build in the folder itself, looking again and again how much is there."""
         building.write(files, folder)
-        spawn = Spawn(program.build, TEMPORARY, folder=str(folder), limits=building.limits(), processes=True)
+        spawn = Spawn(
+            program.build, TEMPORARY_ENVIRONMENT, folder=str(folder), limits=building.limits(), processes=True
+        )
         with tempfile.TemporaryFile() as said:
             output = said.fileno()
             with (

@@ -19,16 +19,16 @@ from typing import NamedTuple
 from arena.core.findings import NOTE, OK, WARNING, Finding, tool
 from arena.core.process_trees import wait_for
 from arena.isolation import bubblewrap, building, outside_users, refusals
-from arena.isolation.bot_process import MOST_THREADS, opened
+from arena.isolation.bot_process import MAX_THREADS, opened
 from arena.isolation.own_process import ProcessLauncher, ServerPlace
 from arena.isolation.refusals import Refusals
 from arena.isolation.seccomp import bpf, library
 from arena.isolation.spawn import Spawn, trusted_sources
 from arena.registry.manifest import Program
 
-INSIDE = "/bot"
+PROGRAM_FOLDER = "/bot"
 """Where a sandbox has a program's files."""
-KERNELS = "/kernels"
+KERNEL_FOLDER = "/kernels"
 """Where a sandbox finds compiled code."""
 NETWORK_WORDS = re.compile(
     r"\bsocket\b|getaddrinfo|gaierror|EAI_AGAIN|ENETUNREACH|network is unreachable|name resolution|name or service",
@@ -36,7 +36,7 @@ NETWORK_WORDS = re.compile(
 )
 """Words of programs that find no network, or are refused a socket."""
 NETWORK_HINT = "The sandbox has no network."
-WAIT = 'echo && read -r _ && exec "$@" </dev/null >&2'
+WAIT_COMMAND = 'echo && read -r _ && exec "$@" </dev/null >&2'
 """A shell's command line: say that the sandbox is there, and begin when its files are."""
 
 
@@ -96,7 +96,7 @@ class Level(ProcessLauncher):
         environment = {
             "NUMBA_CACHE_LOCATOR_CLASSES": "arena.isolation.numba_locator.Locator",
             "ARENA_CACHE": "/tmp/arena",
-            "NUMBA_CACHE_DIR": KERNELS,
+            "NUMBA_CACHE_DIR": KERNEL_FOLDER,
         }
         return ServerPlace("/tmp", environment, _kernels(), bpf())
 
@@ -105,8 +105,8 @@ class Level(ProcessLauncher):
             command,
             bubblewrap.program_environment(command[0]),
             readable=bubblewrap.program_paths(command[0]),
-            bound=[(str(folder), INSIDE)],
-            folder=INSIDE,
+            bound=[(str(folder), PROGRAM_FOLDER)],
+            folder=PROGRAM_FOLDER,
             limits=limits,
         )
 
@@ -116,11 +116,11 @@ class Level(ProcessLauncher):
         It is copied when no process of the build is left.
         """
         spawn = Spawn(
-            ["/bin/sh", "-c", WAIT, "sh", *program.build],
+            ["/bin/sh", "-c", WAIT_COMMAND, "sh", *program.build],
             bubblewrap.program_environment(program.build[0]),
             readable=bubblewrap.program_paths(program.build[0]),
-            room=(INSIDE, building.BUILD_BYTES),
-            folder=INSIDE,
+            room=(PROGRAM_FOLDER, building.BUILD_BYTES),
+            folder=PROGRAM_FOLDER,
             limits=building.limits(),
             processes=True,
         )
@@ -131,12 +131,12 @@ class Level(ProcessLauncher):
             with building.explained(program), self.run(spawn, stdin, stdout, said.fileno()) as (process, number):
                 for end in ends[:2]:
                     end.close()
-                self.bound_threads(number, building.MOST_THREADS)
-                there = wait_for(ends[2].fileno(), number, building.BUILD_LIMIT) and ends[2].read(1)
+                self.bound_threads(number, building.MAX_BUILD_THREADS)
+                there = wait_for(ends[2].fileno(), number, building.BUILD_SECONDS) and ends[2].read(1)
                 place = None
                 if there:
                     with contextlib.suppress(OSError):  # it has just ended, and how is seen below
-                        held = stack.enter_context(opened(f"/proc/{number}/root{INSIDE}", os.O_DIRECTORY))
+                        held = stack.enter_context(opened(f"/proc/{number}/root{PROGRAM_FOLDER}", os.O_DIRECTORY))
                         place = Path(f"/proc/self/fd/{held}")  # also when the sandbox is gone
                 if place is not None:
                     building.write(files, place)
@@ -148,7 +148,7 @@ class Level(ProcessLauncher):
                 with building.explained(program):
                     _copy(place, folder)
 
-    def bound_threads(self, number: int, most: int = MOST_THREADS) -> None:
+    def bound_threads(self, number: int, most: int = MAX_THREADS) -> None:
         """Have the kernel refuse it threads before there are many more than the `most` the watch allows.
 
         The kernel counts a sandbox by itself from Linux 5.14 on, and does not bound root.
@@ -180,7 +180,7 @@ def _kernels() -> list[tuple[str, str]]:
     for name in names:
         with contextlib.suppress(OSError):
             os.makedirs(os.path.join(kernel_cache(), name), exist_ok=True)
-    folders = [(os.path.join(kernel_cache(), name), f"{KERNELS}/{name}") for name in names]
+    folders = [(os.path.join(kernel_cache(), name), f"{KERNEL_FOLDER}/{name}") for name in names]
     return [(outside, inside) for outside, inside in folders if os.path.isdir(outside)]
 
 

@@ -42,19 +42,19 @@ from arena.core.versions import code_hash, differences, versions
 from arena.workers import messages
 from arena.workers.process import WorkerProcess
 
-LOOK_EVERY = 1.0
+LOOK_SECONDS = 1.0
 """Seconds between two looks at which nodes the cluster has."""
-ALONE_LIMIT = 60.0
+ALONE_SECONDS = 60.0
 """Seconds that a run waits when no worker plays any more."""
-START_LIMIT = 180.0
+START_SECONDS = 180.0
 """The same before the first worker has played."""
-STOP_LIMIT = 2.0
-KNOCK_LIMIT = 10.0
+STOP_SECONDS = 2.0
+PROBE_SECONDS = 10.0
 EMPTY_SETTINGS = b"\0\0\0\4\0\0\0\0\0"
 """A frame of HTTP/2 (RFC 9113, 4.1), which gRPC uses: length, kind, flags, stream. Both sides send settings first."""
 GREETING = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + EMPTY_SETTINGS
-SURVEY_LIMIT = 30.0
-LOSSES = 8
+SURVEY_SECONDS = 30.0
+MAX_LOSSES = 8
 """Workers that a node may lose in a row, for each of its processors, before it is left out."""
 
 
@@ -77,7 +77,7 @@ class RayWorker:
         self._worker.give_plan(plan)
         return platform.node(), remarks
 
-    def play(self, chunk: bytes) -> tuple[str, bytes | messages.Death]:
+    def play(self, chunk: bytes) -> tuple[str, bytes | messages.WorkerDeath]:
         """Return the process's name for the log, and its reply to a chunk."""
         reply = self._worker.play(chunk)
         return self._worker.name, reply
@@ -87,7 +87,7 @@ class RayWorker:
 
 
 ACTOR: Any = ray.remote(num_cpus=1, max_restarts=0)(RayWorker)
-OF_ACTORS = {"RAY_kill_child_processes_on_worker_exit": "false"}
+ACTOR_ENVIRONMENT = {"RAY_kill_child_processes_on_worker_exit": "false"}
 """A worker process ends by itself when its actor is gone, and cleans up before; Ray would not let it."""
 
 
@@ -126,7 +126,7 @@ class Driver:
         self.workers: dict[int, Worker] = {}
         self.numbers = itertools.count()
         self.remarks: set[str] = set()
-        self.alone_until = time.monotonic() + START_LIMIT
+        self.alone_until = time.monotonic() + START_SECONDS
         self.joined = self.ended = False
 
     def run(self) -> None:
@@ -148,7 +148,7 @@ class Driver:
                 self.events.put(functools.partial(self.play, message))
         if self.order.address is not None and self.joined:
             self.events.put(self.stop)
-            time.sleep(4 * STOP_LIMIT)
+            time.sleep(4 * STOP_SECONDS)
         self.leave()  # at once what is ours; Ray does not always let go of a cluster
 
     def leave(self) -> None:
@@ -161,7 +161,7 @@ class Driver:
         """Look which nodes there are, time and again. Without a head this blocks for ever, which the pool notices."""
         while True:
             self.events.put(functools.partial(self.look, ray.nodes()))
-            time.sleep(LOOK_EVERY)
+            time.sleep(LOOK_SECONDS)
 
     def look(self, table: list[dict[str, Any]]) -> None:
         """Follow the cluster: give up what was on nodes that are gone, start what is missing on the others."""
@@ -184,7 +184,7 @@ class Driver:
     def check(self) -> None:
         """Give up when nothing plays and nothing is to be hoped for."""
         if any(worker.up for worker in self.workers.values()):
-            self.alone_until = time.monotonic() + ALONE_LIMIT
+            self.alone_until = time.monotonic() + ALONE_SECONDS
             return
         refusals = [f"{node.name} is left out: {node.refusal}" for node in self.nodes.values() if node.refusal]
         if refusals and len(refusals) == len(self.nodes):
@@ -196,7 +196,7 @@ class Driver:
         """Ask for an actor on a node; whether and when it comes is another matter."""
         number = next(self.numbers)
         where = NodeAffinitySchedulingStrategy(node, soft=False)
-        actor = ACTOR.options(scheduling_strategy=where, runtime_env={"env_vars": OF_ACTORS}).remote(
+        actor = ACTOR.options(scheduling_strategy=where, runtime_env={"env_vars": ACTOR_ENVIRONMENT}).remote(
             None if self.order.address else self.order.folder
         )
         self.workers[number] = Worker(node, actor)
@@ -241,7 +241,7 @@ class Driver:
     def play(self, ticket: messages.Ticket) -> None:
         worker = self.workers.get(ticket.worker)
         if worker is None:
-            return self.send(messages.TicketReply(ticket.number, "", messages.Lost(in_play=False)))
+            return self.send(messages.TicketReply(ticket.number, "", messages.WorkerLost(in_play=False)))
         worker.tickets.add(ticket.number)
         self.when_done(worker.actor.play.remote(ticket.chunk), self.played, ticket.worker, ticket.number)
 
@@ -264,7 +264,7 @@ class Driver:
         node = self.nodes[self.workers[number].node]
         self.forget(number)
         node.losses += 1
-        if node.losses > LOSSES * node.slots:
+        if node.losses > MAX_LOSSES * node.slots:
             self.refuse(node, f"its workers are lost again and again: {_reason(error)}")
 
     def forget(self, number: int) -> None:
@@ -274,7 +274,7 @@ class Driver:
             self.nodes[worker.node].workers.discard(number)
         self.send(messages.WorkerDown(number))
         for place, ticket in enumerate(sorted(worker.tickets)):
-            self.send(messages.TicketReply(ticket, "", messages.Lost(in_play=place == 0)))
+            self.send(messages.TicketReply(ticket, "", messages.WorkerLost(in_play=place == 0)))
         with contextlib.suppress(Exception):
             ray.kill(worker.actor)
 
@@ -294,7 +294,7 @@ class Driver:
         actors = [worker.actor for worker in self.workers.values()]
         stopped = [actor.stop.remote() for actor in actors]
         with contextlib.suppress(Exception):
-            ray.wait(stopped, num_returns=len(stopped), timeout=STOP_LIMIT)
+            ray.wait(stopped, num_returns=len(stopped), timeout=STOP_SECONDS)
         for actor in actors:
             ray.kill(actor)
         ray.shutdown()
@@ -306,26 +306,26 @@ def connect(order: messages.ClusterOrder) -> None:
     os.environ["PYTHONHASHSEED"] = "0"
     quiet: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False, "configure_logging": True}
     if order.address is not None:
-        knock(order.address)
+        probe(order.address)
         ray.init(address=order.address, **quiet)
     else:
         ray.init(num_cpus=order.workers, include_dashboard=False, _temp_dir=order.folder, **quiet)
 
 
-def knock(address: str) -> None:
+def probe(address: str) -> None:
     """Raise `WorkerError` when no head answers at an address; Ray itself would try for minutes, or for ever."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if not host or not port.isdecimal():
         return
     remedy = "`ray start --head` starts a head"
     try:
-        with socket.create_connection((host.strip("[]"), int(port)), KNOCK_LIMIT) as connection:
+        with socket.create_connection((host.strip("[]"), int(port)), PROBE_SECONDS) as connection:
             if os.environ.get("RAY_USE_TLS", "0") not in ("1", "true"):
                 connection.sendall(GREETING)
                 if connection.recv(len(EMPTY_SETTINGS), socket.MSG_WAITALL)[3:4] != EMPTY_SETTINGS[3:4]:
                     raise WorkerError(f"what answers at {address} is no head of Ray; {remedy}")
     except TimeoutError:
-        raise WorkerError(f"nothing answers at {address} in {KNOCK_LIMIT:g} s; {remedy}") from None
+        raise WorkerError(f"nothing answers at {address} in {PROBE_SECONDS:g} s; {remedy}") from None
     except (OSError, OverflowError) as error:
         raise WorkerError(f"nothing answers at {address} ({error}); {remedy}") from None
 
@@ -367,7 +367,7 @@ def survey(address: str) -> list[dict[str, Any]]:
             row: dict[str, Any] = {"host": node["NodeManagerHostname"], "cpus": int(node["Resources"].get("CPU", 0))}
             try:
                 task = ray.remote(num_cpus=0, max_retries=0)(tell).options(scheduling_strategy=where)
-                answer: Any = ray.get(task.remote(), timeout=SURVEY_LIMIT)
+                answer: Any = ray.get(task.remote(), timeout=SURVEY_SECONDS)
                 row |= answer
                 row["ahead"] = row.pop("time") - time.time()
             except Exception as error:

@@ -22,16 +22,16 @@ from arena.core.errors import ClusterError
 from arena.core.process_trees import end_tree
 from arena.schedule.blocks import MatchSpec
 from arena.workers import messages
-from arena.workers.pools import IN_FLIGHT, POLL_SECONDS, Chunk
+from arena.workers.pools import CHUNKS_PER_WORKER, POLL_SECONDS, Chunk
 
-SILENCE = 10.0
+SILENCE_SECONDS = 10.0
 """Seconds after which a cluster whose head says nothing is taken for lost; a living one is heard of every second."""
-JOIN_LIMIT = 180.0
+JOIN_SECONDS = 180.0
 """The same while it is joined or started."""
-LONGEST_LOOK = 1.0
+MAX_SILENCE_PER_LOOK_SECONDS = 1.0
 """Seconds of silence that one look may add: when more have passed, it was this process that was stopped."""
-COMPLAINTS = "complaints"
-LEAVE_LIMIT = 12.0
+STDERR_FILE = "complaints"
+LEAVE_SECONDS = 12.0
 """Seconds that actors, and Ray when it was started for the run, are given to end."""
 
 
@@ -68,7 +68,7 @@ class RayPool:
         """Wait until the first worker can play, or the pool is closed; raises `ClusterError` when none will."""
         try:
             while not (self._load or self._closed):
-                self._take(JOIN_LIMIT)
+                self._take(JOIN_SECONDS)
         except BaseException:
             self._end(lost=True)
             raise
@@ -77,7 +77,7 @@ class RayPool:
     def size(self) -> int:
         return 0 if self._retired else len(self._load)
 
-    def idle(self, ahead: int = IN_FLIGHT) -> list[int]:
+    def idle(self, ahead: int = CHUNKS_PER_WORKER) -> list[int]:
         if self._retired:
             return []
         with self._lock:
@@ -98,7 +98,7 @@ class RayPool:
         lost = False
         try:
             while not self._closed:
-                self._take(SILENCE)
+                self._take(SILENCE_SECONDS)
         except Exception as error:
             lost = True
             failure = error if isinstance(error, ClusterError) else ClusterError(f"Ray failed: {error}")
@@ -112,12 +112,12 @@ class RayPool:
             if self._connection.poll(POLL_SECONDS):
                 self._take_event(self._connection.recv())
             now = time.monotonic()
-            self._silent += min(now - self._looked, LONGEST_LOOK)
+            self._silent += min(now - self._looked, MAX_SILENCE_PER_LOOK_SECONDS)
             self._looked = now
             if self._silent > limit:
                 raise ClusterError(f"{self._where()} has not answered for {limit:g} s: its head is lost, or cut off")
         except (EOFError, OSError):
-            why = "" if self._load else f" ({_last_line(Path(self._folder, COMPLAINTS))})"
+            why = "" if self._load else f" ({_last_line(Path(self._folder, STDERR_FILE))})"
             raise ClusterError(f"{self._where()} is lost: Ray has ended{why}") from None
 
     def _where(self) -> str:
@@ -148,7 +148,7 @@ class RayPool:
         chunk.worker_name = reply.worker_name
         self._replies.put((worker, chunk, reply.answer))
 
-    def tell_to(self, remarks: list[str]) -> None:
+    def report_to(self, remarks: list[str]) -> None:
         """Add its remarks, also those to come, to somebody's list."""
         remarks += self.remarks
         self.remarks = remarks
@@ -169,7 +169,7 @@ class RayPool:
         It is left to do so by itself when this process `hurries`, and not asked when it may be stuck.
         """
         self._connection.close()
-        until = time.monotonic() + LEAVE_LIMIT
+        until = time.monotonic() + LEAVE_SECONDS
         while not lost and self._process.poll() is None and time.monotonic() < until and not self._hurries():
             time.sleep(POLL_SECONDS)
         if lost or not self._hurries():
@@ -182,7 +182,7 @@ class RayPool:
 def _start_driver(folder: str) -> tuple[subprocess.Popen[bytes], Connection]:
     """Start the process that knows Ray, out of reach of Ctrl-C, in an empty folder: Ray adds it to search paths."""
     ours, theirs = socket.socketpair()
-    with theirs, Path(folder, COMPLAINTS).open("wb") as complaints:
+    with theirs, Path(folder, STDERR_FILE).open("wb") as complaints:
         command = [*(sys.executable, "-P", "-c"), f"from arena.workers.ray.driver import main; main({theirs.fileno()})"]
         process = subprocess.Popen(
             command,

@@ -90,7 +90,7 @@ def test_only_regular_files_of_bounded_size_are_taken_from_a_bots_folder(tmp_pat
     (top / "linked").symlink_to(tmp_path)
     (top / "file").write_text("one level down")
     (inner / "folder").mkdir()
-    monkeypatch.setattr(kernel_cache, "MOST_BYTES", 50)
+    monkeypatch.setattr(kernel_cache, "MAX_BYTES", 50)
     assert dict(kernel_cache._files(str(top))) == {"bots_1/good.nbc": b"code"}
 
 

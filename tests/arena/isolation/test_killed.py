@@ -35,7 +35,7 @@ from arena.runner.single import play_specs
 from arena.store import Store
 from arena.tournament.tournament import Tournament
 from arena.verify.verification import verify
-from arena.workers.messages import Death, Describe, Played, decode, encode, is_kind
+from arena.workers.messages import Describe, Played, WorkerDeath, decode, encode, is_kind
 from arena.workers.process import WorkerProcess
 from bots.random_bot import Random
 from tests.support.samples import begin, row, schedule
@@ -297,7 +297,7 @@ def test_a_tournament_whose_bots_are_killed_from_outside_has_the_results_of_one_
 
 def test_a_bot_is_given_further_tries_a_bounded_number_of_times_in_a_run(tmp_path, monkeypatch):
     """The driver counts: what it hands out next says whose tries are spent."""
-    monkeypatch.setattr(retries, "KILLS", 3)
+    monkeypatch.setattr(retries, "MAX_REPLAYS_AFTER_KILLS", 3)
     plan = schedule("ab", blocks=4)
     with Store.create(tmp_path / "m.db") as store:
         begin(store, plan)
@@ -373,7 +373,7 @@ def test_a_worker_that_is_killed_while_it_plays_outside_any_log_is_started_again
     """In single matches, checks and `arena verify --rerun`."""
     plan = schedule("ab", blocks=1)
     specs = plan.matches(next(plan.blocks()))
-    hit, sent = Death(1, 0, 3, "crash", how="killed by SIGKILL", killed=True), []
+    hit, sent = WorkerDeath(1, 0, 3, "crash", how="killed by SIGKILL", killed=True), []
 
     class Shot:
         def play(self, chunk):

@@ -28,7 +28,7 @@ def cache(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("level", ["process", "sandbox"])
-@pytest.mark.parametrize(("times", "forfeits"), [(building.TRIES - 1, []), (building.TRIES, ["init"])])
+@pytest.mark.parametrize(("times", "forfeits"), [(building.MAX_TRIES - 1, []), (building.MAX_TRIES, ["init"])])
 def test_a_build_that_is_killed_is_tried_again(tmp_path, monkeypatch, cache, level, times, forfeits):
     watched, killed = building.watched, []
 
@@ -58,7 +58,7 @@ def test_a_build_that_is_killed_is_tried_again(tmp_path, monkeypatch, cache, lev
     ],
 )
 def test_a_build_that_takes_the_machine_is_ended(tmp_path, monkeypatch, cache, level, command, why):
-    monkeypatch.setattr(building, "MOST_THREADS", 40)
+    monkeypatch.setattr(building, "MAX_BUILD_THREADS", 40)
     monkeypatch.setattr(building, "BUILD_MEMORY_IN_ALL", 80 if "10**8" in command else 4096)
     result = play(built_by(tmp_path, level, command))
     assert result.forfeits[0].cause == "init"

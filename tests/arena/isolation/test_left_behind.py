@@ -98,7 +98,7 @@ def test_children_of_a_program_that_has_quit_end_with_its_match(tmp_path):
 
 
 def test_a_build_that_will_not_die_with_its_parent_ends_when_its_time_is_up(tmp_path, monkeypatch):
-    monkeypatch.setattr(building, "BUILD_LIMIT", 1.0)
+    monkeypatch.setattr(building, "BUILD_SECONDS", 1.0)
     manifest = program(tmp_path, build=CLINGS)
     started = time.monotonic()
     with orphans_come_here():

@@ -13,7 +13,7 @@ import pytest
 
 from arena.core.errors import ConfigError
 from arena.core.paths import ROOT
-from arena.isolation import LEVELS, OWN, PROGRAMS, SUBMITTED, launcher
+from arena.isolation import LEVELS, OWN_BOT_LEVEL, PROGRAM_LEVEL, SUBMITTED_LEVEL, launcher
 
 IN_A_THREAD = '''
 """Each move in a thread of the worker."""
@@ -106,10 +106,10 @@ def test_a_level_that_needs_what_this_machine_has_not_is_refused_and_offered_wit
 
 def test_every_level_has_a_launcher_and_the_defaults_are_among_them():
     assert [launcher(name).name for name in LEVELS] == ["none", "process", "sandbox"]
-    assert {OWN, PROGRAMS, SUBMITTED} <= {*LEVELS}
-    assert launcher(PROGRAMS).runs_programs
-    assert launcher(PROGRAMS).missing_requirements() == ""
-    assert launcher(SUBMITTED).for_strangers
+    assert {OWN_BOT_LEVEL, PROGRAM_LEVEL, SUBMITTED_LEVEL} <= {*LEVELS}
+    assert launcher(PROGRAM_LEVEL).runs_programs
+    assert launcher(PROGRAM_LEVEL).missing_requirements() == ""
+    assert launcher(SUBMITTED_LEVEL).for_strangers
     with pytest.raises(ConfigError, match="isolation = 'moon': must be none, process, sandbox"):
         launcher("moon")
 

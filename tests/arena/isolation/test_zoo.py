@@ -303,7 +303,7 @@ def test_a_bot_that_hangs_where_it_is_imported_forfeits_before_play(level, tmp_p
 
 
 def test_a_bot_that_hangs_where_it_is_imported_cannot_be_entered(tmp_path, monkeypatch):
-    monkeypatch.setattr(process_pool, "DESCRIBE_LIMIT", 0.5)
+    monkeypatch.setattr(process_pool, "DESCRIBE_SECONDS", 0.5)
     animal = ANIMALS["loop_at_import"]
     with contextlib.closing(ProcessPool()) as pool:
         bot = LaunchedBot(animal.name, bundle_file(animal.path), animal.class_name, {}, "sandbox")

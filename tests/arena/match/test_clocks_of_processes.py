@@ -129,7 +129,7 @@ def test_a_process_for_many_matches_has_the_processor_time_of_a_whole_one_in_eac
 def test_a_program_is_charged_with_its_own_files_and_not_with_the_machines_while_its_sandbox_is_made(
     tmp_path, pool, monkeypatch
 ):
-    monkeypatch.setattr(bot_process, "LOOK", 1e-6)  # all the time, from the first moment on
+    monkeypatch.setattr(bot_process, "POLL_SECONDS", 1e-6)  # all the time, from the first moment on
     monkeypatch.setattr(bot_process, "MOST_FILES", 20)  # the machine has more
     bot = RemoteContestant(replace(program(tmp_path / "bot", "pass"), isolation="sandbox"), pool)
     for never_made in (False, True):

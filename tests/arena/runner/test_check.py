@@ -368,9 +368,11 @@ def test_a_machine_without_a_sandbox_refuses_to_check_in_one_and_says_what_to_do
 def test_a_check_measures_the_bots_moves_against_the_limits(desk, capsys):
     report = check("b.py:Sound", "process", players=[2])
     (board,) = report.boards
-    assert 0 < min(board.walls) <= max(board.walls) < report.limits.seconds_per_move
-    assert len(board.walls) == len(board.cpus) > 0
-    print_board_check(replace(board, walls=[0.0021, 0.9, 0.15, 0.12, 0.001], cpus=[0.001, 2.5, 0.0, 0.1, 0.1]))
+    assert 0 < min(board.wall_seconds) <= max(board.wall_seconds) < report.limits.seconds_per_move
+    assert len(board.wall_seconds) == len(board.cpu_seconds) > 0
+    print_board_check(
+        replace(board, wall_seconds=[0.0021, 0.9, 0.15, 0.12, 0.001], cpu_seconds=[0.001, 2.5, 0.0, 0.1, 0.1])
+    )
     told = " ".join(capsys.readouterr().out.split())
     assert told.endswith(": ok; a move 120 ms, worst 900 ms (processor 2.5 s)"), "the median, not the mean"
     assert "; a move " in say(capsys, "check", "b.py:Sound", "--isolation", "process", "--players", 2)

@@ -45,7 +45,7 @@ def test_a_board_that_is_told_of_has_every_match_that_the_rule_of_disqualificati
     expected = [{spec.id for spec in stay if spec.block.board == number} for number in range(len(plan.boards))]
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.setattr(runner, "POLL_SECONDS", 0.0)
-        monkeypatch.setattr(retries, "TRIES", 10**6)
+        monkeypatch.setattr(retries, "MAX_TRIES", 10**6)
         monkeypatch.setattr(DisqualificationFold, "most_ahead", rng.choice([0, 3, 20_000]))
         count = rng.randint(1, 4)
         workers = lambda stop_after: Workers(rng, forfeits, count, stop_after)  # noqa: E731
@@ -61,7 +61,7 @@ def test_an_adaptive_board_is_told_of_when_no_stage_is_left(seed):
     expected = [{spec.id for spec in by_the_rules_words(plan, number, played)[0]} for number in range(2)]
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.setattr(runner, "POLL_SECONDS", 0.0)
-        monkeypatch.setattr(retries, "TRIES", 10**6)
+        monkeypatch.setattr(retries, "MAX_TRIES", 10**6)
         workers = lambda stop_after: Players(rng, played, 2, stop_after)  # noqa: E731
         check_told(plan, Path(folder) / "matches.db", expected, rng, workers, monkeypatch)
 

@@ -14,7 +14,7 @@ from arena import api
 from arena.match.heartbeat import MOST_MOVES, SIZE, Heartbeat
 from arena.match.replay import replay
 from arena.runner import in_play
-from arena.runner.in_play import FILE, InPlay, read_in_play
+from arena.runner.in_play import FILE_NAME, InPlay, read_in_play
 from arena.store import Store
 from arena.web.app import create_app
 from tests.support.tournaments import PATIENCE, home_of, start_arena, wait_until, write
@@ -119,7 +119,7 @@ def test_moves_of_a_match_in_play_are_shown_and_are_those_that_the_log_has_in_th
 @pytest.mark.system
 def test_nothing_of_it_is_left_when_the_run_has_ended(running):
     folder, _, shown = running
-    assert not (folder / FILE).exists()
+    assert not (folder / FILE_NAME).exists()
     assert "playing" not in shown[-1]
 
 
@@ -128,21 +128,21 @@ def test_nothing_of_it_is_left_when_the_run_has_ended(running):
     ["", "{", "[]", '["a", 0, [0, 1], [true]]', '["a", -1, [0], []]', "[1, 0, [], []]", '["a", 0, 5, []]', "[" * 10**5],
 )
 def test_what_cannot_be_read_is_no_match_in_play(tmp_path, text):
-    (tmp_path / FILE).write_text(text)
+    (tmp_path / FILE_NAME).write_text(text)
     assert read_in_play(tmp_path) is None
 
 
 @pytest.fixture
 def no_time_passes(monkeypatch):
     """What was written is not old, however long it takes to come to it."""
-    monkeypatch.setattr(in_play, "STALE", PATIENCE)
+    monkeypatch.setattr(in_play, "STALE_SECONDS", PATIENCE)
 
 
 def test_what_a_killed_run_has_left_is_no_match_in_play(tmp_path, no_time_passes):
     found = InPlay("a", 0, (0, 1), [1, 2])
-    (tmp_path / FILE).write_text(json.dumps(found))
+    (tmp_path / FILE_NAME).write_text(json.dumps(found))
     assert read_in_play(tmp_path) == found
-    os.utime(tmp_path / FILE, (0, 0))
+    os.utime(tmp_path / FILE_NAME, (0, 0))
     assert read_in_play(tmp_path) is None
 
 
@@ -160,7 +160,7 @@ def test_moves_that_the_rules_do_not_allow_are_not_shown(tmp_path, no_time_passe
             (7, (0, 1), [0], False),
             (0, (0, 99), [0], False),
         ):
-            (folder / FILE).write_text(json.dumps(InPlay("a" * 32, board, seats, moves)))
+            (folder / FILE_NAME).write_text(json.dumps(InPlay("a" * 32, board, seats, moves)))
             answer = client.get("/tournaments/slow/latest")
             assert answer.status_code == 200 and ("playing" in answer.json()) == is_shown, moves
-            (folder / FILE).unlink()
+            (folder / FILE_NAME).unlink()

@@ -12,15 +12,15 @@ PLAN = schedule(["alice", "bob"], players=(2, 3), blocks=40)
 
 
 def test_a_run_that_is_cut_off_stops_searching_its_log_and_says_so(tmp_path, monkeypatch):
-    monkeypatch.setattr(board_queue, "LOOK_UP", 3)
+    monkeypatch.setattr(board_queue, "LOOKUP_BLOCKS", 3)
     fill(tmp_path / "matches.db", PLAN)
     with Store.open(tmp_path / "matches.db") as store:
-        queue = MatchQueue(Tournament(store, PLAN), is_cut_off=lambda: cut_off)
+        queue = MatchQueue(Tournament(store, PLAN), is_due=lambda: cut_off)
         cut_off = True
         assert not queue.any_missing()
-        assert not queue.count_rest()
+        assert not queue.count_remaining()
         found = queue.found
         assert 0 < found < PLAN.total_matches
-        assert not queue.count_rest() and queue.found == found
+        assert not queue.count_remaining() and queue.found == found
         cut_off = False
-        assert queue.count_rest() and queue.found == PLAN.total_matches
+        assert queue.count_remaining() and queue.found == PLAN.total_matches

@@ -20,8 +20,8 @@ from arena.runner.progress import Progress
 from arena.runner.queue import MatchQueue
 from arena.store import Store
 from arena.tournament.tournament import Tournament
-from arena.workers.messages import Death, Lost, Played, PlayedLast, decode, encode
-from arena.workers.pools import IN_FLIGHT
+from arena.workers.messages import Played, PlayedLast, WorkerDeath, WorkerLost, decode, encode
+from arena.workers.pools import CHUNKS_PER_WORKER
 from tests.arena.tournament.test_disqualification import play
 from tests.support.samples import begin, board, row, schedule
 
@@ -70,7 +70,7 @@ class Machine:
         self.replies = replies
         return self
 
-    def idle(self, ahead=IN_FLIGHT):
+    def idle(self, ahead=CHUNKS_PER_WORKER):
         if self.asked and self.events:
             self.finish_one()
             self.asked = False
@@ -179,13 +179,13 @@ class Deserted(Machine):
 
     away = 0
 
-    def idle(self, ahead=IN_FLIGHT):
+    def idle(self, ahead=CHUNKS_PER_WORKER):
         if self.events and self.away == 0:
             self.away = 5
             self.events.clear()
             for worker, queue in enumerate(self.queues):
                 for chunk in queue:
-                    self.replies.put((worker, chunk, Lost()))
+                    self.replies.put((worker, chunk, WorkerLost()))
                 queue.clear()
         self.away -= self.away > 1
         return super().idle(ahead) if self.away <= 1 else []
@@ -212,7 +212,7 @@ class Eaten(Machine):
         heapq.heappop(self.events)
         self.lost.append(len(ids))
         for place, chunk in enumerate(queue):
-            self.replies.put((worker, chunk, Lost(in_play=place == 0)))
+            self.replies.put((worker, chunk, WorkerLost(in_play=place == 0)))
         queue.clear()
 
 
@@ -226,7 +226,7 @@ def test_a_match_that_no_worker_comes_back_from_is_played_alone_and_given_up_and
     outcome = play(plan, tmp_path / "m.db", machine, monkeypatch)
     assert machine.lost[0] > 1
     assert machine.lost[-3:] == [1, 1, 1]
-    assert len(machine.lost) == 2 * retries.TRIES
+    assert len(machine.lost) == 2 * retries.MAX_TRIES
     assert sorted(machine.ended) == sorted({*ids} - {machine.deadly})
     assert outcome.not_played == [f"{machine.deadly}: 6 workers were lost with it, perhaps for want of memory"]
 
@@ -268,7 +268,7 @@ def test_a_first_match_that_compiled_for_long_is_soon_forgotten():
 @pytest.mark.parametrize("resumed", [False, True])
 def test_what_is_held_of_a_plan_in_memory_does_not_grow_with_it(tmp_path, resumed, monkeypatch):
     """Also when all of it is in the log, forfeits among them."""
-    monkeypatch.setattr(board_queue, "LOOK_UP", 16)
+    monkeypatch.setattr(board_queue, "LOOKUP_BLOCKS", 16)
 
     def peak(blocks):
         plan = schedule("abc", blocks=blocks, forfeit_limit=0 if not resumed else 10**6)
@@ -306,7 +306,7 @@ def deaths(tmp_path, *seats):
         todo = MatchQueue(Tournament(store, plan))
         for seat in seats:
             chunk = todo.next_chunk(1)
-            todo.on_worker_death(chunk, Death(0, seat, 3, "crash", how="it ended with code 1"))
+            todo.on_worker_death(chunk, WorkerDeath(0, seat, 3, "crash", how="it ended with code 1"))
         chunk = todo.next_chunk(1)
         return [[*charges] for _, charges in chunk.matches][:1], len(todo.not_played)
 

@@ -22,7 +22,7 @@ from arena.schedule.blocks import Schedule
 from arena.store import BotRow, Store
 from arena.tournament.disqualification import Disqualifications
 from arena.tournament.tournament import Tournament
-from arena.workers.messages import Death, Lost, Played, encode
+from arena.workers.messages import Played, WorkerDeath, WorkerLost, encode
 from tests.support.faulty import fill_with, random_falls, random_plan, result_of, rule, sample
 from tests.support.samples import all_matches, resolved
 
@@ -84,13 +84,13 @@ class Workers:
         ids = [spec.id for spec, _ in chunk.matches]
         fatal = [number for number, id in enumerate(ids) if id in self.deadly]
         luck = self.rng.random()
-        answer: Death | Lost | bytes
+        answer: WorkerDeath | WorkerLost | bytes
         if fatal:
-            answer = Death(fatal[0], -1, 0, "crash")
+            answer = WorkerDeath(fatal[0], -1, 0, "crash")
         elif luck < 0.1:
-            answer = Lost()
+            answer = WorkerLost()
         elif luck < 0.15:
-            answer = Death(self.rng.randrange(len(ids)), 0, 0, "crash")
+            answer = WorkerDeath(self.rng.randrange(len(ids)), 0, 0, "crash")
         else:
             self.returned += ids
             answer = encode(Played([self.result(spec) for spec, _ in chunk.matches], {}, {}))
@@ -170,7 +170,7 @@ def test_however_results_come_in_and_wherever_a_run_is_stopped_what_counts_is_wh
     expected = {spec.id for spec in stay}
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.setattr(runner, "POLL_SECONDS", 0.0)
-        monkeypatch.setattr(retries, "TRIES", 10**6)
+        monkeypatch.setattr(retries, "MAX_TRIES", 10**6)
         monkeypatch.setattr(DisqualificationFold, "most_ahead", rng.choice([0, 3, 20_000]))
         log = Path(folder) / "matches.db"
         old = [spec for spec in all_matches(plan) if rng.random() < 0.5] if rng.random() < 0.4 else []

@@ -284,7 +284,7 @@ def test_however_results_come_in_and_wherever_a_run_is_stopped_what_counts_is_wh
     totals = set()
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.setattr(runner, "POLL_SECONDS", 0.0)
-        monkeypatch.setattr(retries, "TRIES", 10**6)
+        monkeypatch.setattr(retries, "MAX_TRIES", 10**6)
         log, before = Path(folder) / "matches.db", set()
         for stop_after in [*(rng.randint(1, 12) for _ in range(rng.randrange(4))), 10**9]:
             pool = Players(rng, played, rng.randint(1, 4), stop_after)

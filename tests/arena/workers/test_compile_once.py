@@ -24,7 +24,7 @@ time.sleep(1000)
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
-    monkeypatch.setattr(module, "LOOK", 0.01)
+    monkeypatch.setattr(module, "POLL_SECONDS", 0.01)
     return tmp_path / "warm"
 
 

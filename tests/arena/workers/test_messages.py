@@ -19,6 +19,7 @@ from arena.workers.messages import (
     ContinueSearch,
     Describe,
     Description,
+    DiskFull,
     EndSession,
     GameStopped,
     Greeting,
@@ -26,14 +27,13 @@ from arena.workers.messages import (
     MatchOrder,
     MoveReply,
     MoveRequest,
-    NoRoom,
     PlannedBot,
-    PlanRead,
+    PlanReply,
     PlayChunk,
     Played,
     PlayedLast,
-    Retell,
-    Retold,
+    ReplayReply,
+    ReplayRequest,
     SearchCandidate,
     SearchReport,
     SessionUpdate,
@@ -58,14 +58,14 @@ SAMPLES = [
     Describe("mine", "Mine", BUNDLE, "process", [("epicycle", 2)]),
     Description({"about": ["anything", None, 1.5, 2**70, -0.0, float("inf")]}),
     WorkerPlan({"": (b"a", b"b")}, Limits(1.0), [BOARD], [BOT], {BUNDLE.hash: BUNDLE.files}, {"g.py": b""}),
-    PlanRead("no sandbox"),
+    PlanReply("no sandbox"),
     PlayChunk([MatchOrder(SPEC, [Charge(0, 3, "crash", "how")])], [1], True),
     Played([row(0, [1, 0]), FORFEIT], {1: [0, 4]}, {1: {0: "a\n", 4: "\ud800"}}),
     PlayedLast([FORFEIT], {}, {}),
     Compile([(0, -1), (0, 1)]),
     Compiled(),
     GameStopped(2, GameFault("what", "trace", ["a1"], "position", bots=("one", "two"))),
-    NoRoom("what", "remedy"),
+    DiskFull("what", "remedy"),
     StartSession(MatchOrder(SPEC, [Charge(1, 3, "resigned", known="?")]), [0], "position", [3, 1]),
     SessionUpdate(1, [3, 1], [(0, "note")], {0: ("crash", 2, "detail")}),
     MoveRequest(0, [], [], {}),
@@ -76,8 +76,8 @@ SAMPLES = [
     SearchReport(
         10, False, [0.5, -0.5], [SearchCandidate(3, 8, 0.25, True, [3, 1]), SearchCandidate(4, 0, None, False, [4])], ""
     ),
-    Retell(stored_match(PLACE, FORFEIT, ["one", "two"]), (b"a", b"b"), True),
-    Retold([Told(0, 1, "S+", "bot", None, "drawing", (0.5, -0.5), ("S+", "L-"))], "why"),
+    ReplayRequest(stored_match(PLACE, FORFEIT, ["one", "two"]), (b"a", b"b"), True),
+    ReplayReply([Told(0, 1, "S+", "bot", None, "drawing", (0.5, -0.5), ("S+", "L-"))], "why"),
 ]
 
 
@@ -92,8 +92,8 @@ def test_a_message_is_the_same_after_its_way_down_to_the_types_of_its_rows(messa
     assert repr(received) == repr(message)  # named tuples equal plain ones
 
 
-BROKEN = [b"", b"Hello", b"Hello \x91\x01", b"Hello [1]", b"Hallo []", b"NoRoom [1", b"NoRoom {}", b"NoRoom 5"]
-OF_OTHER_TYPES = [b"NoRoom \x92\x01\x02", b"NoRoom [1, 2]", b"NoRoom \x92\xa1\xff\xa1a"]
+BROKEN = [b"", b"Hello", b"Hello \x91\x01", b"Hello [1]", b"Hallo []", b"DiskFull [1", b"DiskFull {}", b"DiskFull 5"]
+OF_OTHER_TYPES = [b"DiskFull \x92\x01\x02", b"DiskFull [1, 2]", b"DiskFull \x92\xa1\xff\xa1a"]
 
 
 @pytest.mark.parametrize("frame", [*BROKEN, *OF_OTHER_TYPES, encode(SAMPLES[12])[:-1]])

@@ -15,7 +15,7 @@ import pytest
 from arena import api
 from arena.core.process_trees import threads_of
 from arena.workers import parent, preloaded
-from arena.workers.messages import Death, Greeting, Hello
+from arena.workers.messages import Greeting, Hello, WorkerDeath
 from arena.workers.process import WorkerProcess
 from engine.kernel import COMPILED, from_cache_alone
 from tests.support.memory import words_in_memory
@@ -112,7 +112,7 @@ def test_when_their_parent_is_killed_workers_end_and_the_next_has_another():
             os.kill(each, signal.SIGKILL)
         wait_until(lambda: gone([number]), "it ends")
         death = worker.call(Hello(), Greeting)
-        assert isinstance(death, Death) and death.killed and death.how.startswith("killed by SIGKILL")
+        assert isinstance(death, WorkerDeath) and death.killed and death.how.startswith("killed by SIGKILL")
         assert worker.call(Hello(), Greeting).process != number
         assert parents_of(os.getpid()) and not parents_of(os.getpid()) & old
     finally:
@@ -131,7 +131,7 @@ def test_all_workers_of_a_killed_parent_are_replaced_and_learn_how_it_ended():
         wait_until(lambda: gone(numbers), "they end")
         for worker in workers:  # each starts again before the next one learns of it
             death = worker.call(Hello(), Greeting)
-            assert isinstance(death, Death) and death.how.startswith("killed by SIGKILL")
+            assert isinstance(death, WorkerDeath) and death.how.startswith("killed by SIGKILL")
             assert worker.call(Hello(), Greeting).process not in numbers
         assert len(parents_of(os.getpid()) - old) == 1
     finally:
@@ -238,5 +238,5 @@ def test_a_kernel_that_is_not_compiled_is_refused_where_a_parent_loads_code_and_
 
 
 def test_each_setting_that_decides_what_is_loaded_is_named_once():
-    names = parent.DECISIVE.split()
+    names = parent.WATCHED_VARIABLES.split()
     assert sorted(set(names)) == names

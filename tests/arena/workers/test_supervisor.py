@@ -14,8 +14,8 @@ import pytest
 from arena.core import process_trees as trees
 from arena.isolation.bubblewrap import missing_requirements
 from arena.workers import process
-from arena.workers.messages import Death, Greeting, Hello
-from arena.workers.parent import START_LIMIT
+from arena.workers.messages import Greeting, Hello, WorkerDeath
+from arena.workers.parent import START_SECONDS
 from arena.workers.process import WorkerProcess
 from tests.support import tournaments
 from tests.support.tournaments import count, gone, home_of, supervisors_of, wait_until, workers_of, write
@@ -98,7 +98,7 @@ def test_a_worker_whose_supervisor_is_killed_ends_with_it_and_is_replaced(tempor
     os.kill(worker._supervisor._number, signal.SIGKILL)
     wait_until(lambda: gone([old]), "it ends")
     death = worker.call(Hello(), Greeting)
-    assert isinstance(death, Death) and death.how == "killed by SIGKILL, perhaps for want of memory"
+    assert isinstance(death, WorkerDeath) and death.how == "killed by SIGKILL, perhaps for want of memory"
     worker.start()
     assert worker.call(Hello(), Greeting).process != old
     worker.stop()
@@ -106,11 +106,11 @@ def test_a_worker_whose_supervisor_is_killed_ends_with_it_and_is_replaced(tempor
 
 
 def test_a_worker_that_is_stopped_is_found_and_ended_in_a_while(worker, monkeypatch):
-    monkeypatch.setattr(process, "STILL_LIMIT", 0.2)
+    monkeypatch.setattr(process, "STALL_SECONDS", 0.2)
     number = worker._worker
     os.kill(number, signal.SIGSTOP)
-    death = worker.call(Hello(), Greeting, START_LIMIT)
-    assert isinstance(death, Death) and (death.cause, death.how) == ("crash", "it was stopped")
+    death = worker.call(Hello(), Greeting, START_SECONDS)
+    assert isinstance(death, WorkerDeath) and (death.cause, death.how) == ("crash", "it was stopped")
     assert gone([number])
 
 
@@ -129,7 +129,7 @@ def test_a_worker_that_is_stopped_is_found_and_ended_in_a_while(worker, monkeypa
 def test_who_uses_no_processor_time_is_stopped_or_frozen_unless_a_bot_or_the_machine_may_be_why(
     monkeypatch, states, between_moves, stopped
 ):
-    monkeypatch.setattr(process, "STILL_LIMIT", 0.0)
+    monkeypatch.setattr(process, "STALL_SECONDS", 0.0)
     monkeypatch.setattr(process, "processor_time", lambda number: 7)
     monkeypatch.setattr(process, "thread_states", lambda number: set(states))
     stall = process.StallDetector(1)
