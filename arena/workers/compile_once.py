@@ -77,7 +77,8 @@ def compile_once(name: str, waiting: Callable[[], None]) -> Iterator[None]:
     """Let one process at a time fill the cache of compiled code with something, until one has done it.
 
     Those that come meanwhile wait, calling `waiting` time and again; those that come later do not. A process that ends
-    before it is done leaves its place to the next one; where no lock can be kept, nobody waits.
+    before it is done leaves its place to the next one; where no lock can be kept, nobody waits. (`filelock` would
+    replace the twelve lines of `_lock` and `_try_lock`, for 18 ms more of import in each worker.)
     """
     done = _folder() / name
     lock = None if done.exists() else _lock(done.with_suffix(".lock"))
