@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from arena.results.dataset import Options, write_dataset
+from arena.results.dataset import DatasetOptions, write_dataset
 from arena.results.early import EarlyLeaderboards
 from arena.results.exported import Outputs
 from arena.results.exports import write_report
+from arena.results.leaderboard_files import write_leaderboards
 from arena.results.leaderboards import faults, leaderboards
-from arena.results.report import write_reports
 from arena.tournament.tournament import Tournament
 
 
@@ -43,7 +43,7 @@ def finish(
 
     boards = leaderboards(tournament, begin=rating, early=early.end(rating))
     faulty = faults(tournament)
-    files = write_reports(folder, tournament, boards, outputs.formats)
+    files = write_leaderboards(folder, tournament, boards, outputs.formats)
     page = None
     if outputs.report:
         page = write_report(folder, tournament, boards, faulty, lambda number: show("drawing", number))
@@ -51,5 +51,5 @@ def finish(
     if outputs.dataset is None:
         return Results(boards, faulty, files, page, None)
     show_phase("writing the dataset")
-    manifest = write_dataset(tournament, outputs.dataset, Options(outputs.dataset_format or "parquet"))
+    manifest = write_dataset(tournament, outputs.dataset, DatasetOptions(outputs.dataset_format or "parquet"))
     return Results(boards, faulty, files, page, (outputs.dataset, manifest))
