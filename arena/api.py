@@ -18,7 +18,7 @@ from arena.match.game_faults import write_faults
 from arena.plan.config import Config, read_config
 from arena.plan.resolve import Plan, load_plan, make_plan
 from arena.registry.rules import rules_of
-from arena.results.exported import DATASET, Outputs
+from arena.results.exported import DATASET_FOLDER, Outputs
 from arena.runner.compiling import warm
 from arena.runner.options import RunOptions
 from arena.runner.progress import RatedBoard, in_notebook, notebook_line, script_lines
@@ -164,7 +164,7 @@ def run(
         folder = home_folder(home) / plan.name
         if report is None:
             report = plan.report and not os.environ.get("ARENA_NO_REPORT")
-        shards = Path(dataset) if dataset is not None else folder / DATASET if plan.dataset else None
+        shards = Path(dataset) if dataset is not None else folder / DATASET_FOLDER if plan.dataset else None
         if shards is not None:
             check_dataset(shards, plan.schedule.boards)
         outputs = Outputs(plan.formats, report, shards, plan.dataset)

@@ -17,7 +17,7 @@ from arena.core.paths import home_folder
 from arena.isolation import LEVELS, OWN_BOT_LEVEL, PROGRAM_LEVEL, Isolation, default_level, launcher
 from arena.plan.config import BotEntry, Config
 from arena.registry.bundles import Bundle
-from arena.registry.discovery import Source, find_bot, is_withdrawn, with_model
+from arena.registry.discovery import Source, find_bot, is_withdrawn
 from arena.registry.models import OPTION
 from arena.registry.submissions import open_submissions, submitted
 from arena.schedule.boards import Entry
@@ -177,8 +177,7 @@ def resolve_bots(
 
 def _find(entry: BotEntry, folders: Sequence[Path], home: str | Path | None) -> FoundBot:
     """Return the source of a bot; raises an `ArenaError` where there is none, or this machine cannot run it so."""
-    source, options = find_bot(entry.bot, folders, home)
-    source, options = with_model(source, {**options, **entry.params}, folders)
+    source, options = find_bot(entry.bot, folders, home, entry.params)
     isolation = entry.isolation or default_level(source)
     if source.is_program and not launcher(isolation).runs_programs:
         suitable = [level for level in LEVELS if launcher(level).runs_programs]

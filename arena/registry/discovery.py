@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from arena.core.errors import BotError
@@ -27,6 +28,9 @@ GROUP = "arena.bots"
 BUILT_IN = ROOT / "bots"
 NAMES = re.compile(r"^ +name\b.*=", re.MULTILINE)
 """What a module has that may name a bot; others are not parsed."""
+
+
+NO_PARAMS: Mapping[str, Any] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -138,28 +142,32 @@ def _root_of(module: str, bot: str) -> Path:
     return origin.parents[1] if origin.name == "__init__.py" else origin.parent
 
 
-def find_bot(spec: str, folders: Sequence[Path] = (), home: str | Path | None = None) -> tuple[Source, dict[str, str]]:
-    """Find a bot; return its source and the options of its spec.
+def find_bot(
+    spec: str, folders: Sequence[Path] = (), home: str | Path | None = None, params: Mapping[str, Any] = NO_PARAMS
+) -> tuple[Source, dict[str, Any]]:
+    """Find a bot; return its source and its options: those of its spec, and `params` instead of or beside them.
 
     Files and folders of programs are searched for in `folders`, submitted bots under `home`; a bot's name comes before
     a folder's. Raises an `ArenaError` where there is no such bot or file, it cannot be read, or a file without a class
     in the spec holds no bot or several, and `NotationError` for a spec that cannot be read.
     """
     name, options = split_bot_spec(spec)
+    options = {**options, **params}
     file_name, _, class_name = name.partition(":")
-    if name.endswith(".toml"):
-        return _program_at(_find_file(name, folders)), options
-    if not file_name.endswith(".py"):
+    if file_name.endswith(".py"):
+        path = _find_file(file_name, folders)
+        class_name = class_name or _only_class(path, file_name)
+        own_name = _own_name(path, class_name)
+        return Source(class_name, path.stem, class_name, path.parent, path.name, own_name=own_name), options
+    program = None
+    if not name.endswith(".toml"):
         program = next((path for each in folders or (Path.cwd(),) if (path := each / name).is_dir()), None)
         if program is None or (name in named_bots() or name.partition("@")[0] in submitted(home_folder(home))):
-            return _named(name, home_folder(home)), options
+            return _with_model(_named(name, home_folder(home)), options, folders)
         if not (program / MANIFEST).is_file():
             raise BotError(f"{name}: is a folder without a {MANIFEST}")
-        return _program_at(program.resolve() / MANIFEST), options
-    path = _find_file(file_name, folders)
-    class_name = class_name or _only_class(path, file_name)
-    own_name = _own_name(path, class_name)
-    return Source(class_name, path.stem, class_name, path.parent, path.name, own_name=own_name), options
+    manifest = _find_file(name, folders) if program is None else program.resolve() / MANIFEST
+    return _program_at(manifest), options
 
 
 def is_withdrawn(name: str, known: Submissions) -> bool:
@@ -167,16 +175,14 @@ def is_withdrawn(name: str, known: Submissions) -> bool:
     return name in known and known[name].withdrawn and name not in named_bots()
 
 
-def with_model(
-    source: Source, options: Mapping[str, Any], folders: Sequence[Path] = ()
-) -> tuple[Source, dict[str, Any]]:
+def _with_model(source: Source, options: dict[str, Any], folders: Sequence[Path]) -> tuple[Source, dict[str, Any]]:
     """Return a bot with the model that its options name, if they do, and its options with a digest of the model.
 
     The file is searched for in `folders`. Raises an `ArenaError` where it is not, or cannot be read.
     """
     name = options.get(OPTION)
     if source.module != PLAYER or source.name != BOT or not isinstance(name, str):
-        return source, dict(options)
+        return source, options
     path = _find_file(name, folders)
     model = read_model(path)
     source = replace(source, module=MODULE, class_name=CLASS, file=path.name, model=model)

@@ -26,20 +26,19 @@ class RayHandover:
     def __init__(
         self,
         options: RunOptions,
-        plan: WorkerPlan,
         replies: queue.SimpleQueue[Reply],
         progress: Progress,
         interruption: Interruption,
     ) -> None:
         self.options, self.progress, self.interruption = options, progress, interruption
         self._pool: RayPool | None = None
-        self._plan, self._replies = plan, replies
+        self._replies = replies
         self._error: BaseException | None = None
         self._ended = threading.Event()
         """Set when the start has succeeded or failed."""
         self._started = self._is_decided = False
 
-    def update(self, pools: list[Pool]) -> None:
+    def update(self, pools: list[Pool], plan: WorkerPlan) -> None:
         """Start Ray when enough is left to pay for it, and let it take over from the pools when it is ready."""
         if not self._started:
             pays = (
@@ -47,19 +46,19 @@ class RayHandover:
                 and (self.progress.roughly_left or 0.0) > MIN_SECONDS_LEFT_FOR_RAY
             )
             if pays and self.options.backend == "auto" and self.options.workers > 1 and not self.interruption.requested:
-                self.start()
+                self.start(plan)
         elif self._ended.is_set() and not self._is_decided:
             self._take_over(pools)
 
-    def start(self) -> None:
-        """Start Ray, or join a cluster, beside a thread that serves its pool from then on."""
+    def start(self, plan: WorkerPlan) -> None:
+        """Start Ray for a plan, or join a cluster, beside a thread that serves its pool from then on."""
         self._started = True
         self.progress.where = "Ray is starting" if self.options.address is None else "joining the Ray cluster"
         try:
             from arena.workers.ray.pool import RayPool  # only where it is used, since starting up should be fast
 
             options, hurries = self.options, lambda: self.interruption.requested
-            self._pool = RayPool(options.workers, self._plan, self._replies, options.address, hurries)
+            self._pool = RayPool(options.workers, plan, self._replies, options.address, hurries)
             threading.Thread(target=self._join_and_serve, args=(self._pool,), daemon=True, name="ray").start()
         except Exception as error:
             self._error = error

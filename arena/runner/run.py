@@ -57,8 +57,7 @@ class Run:
         self.matches = MatchQueue(tournament, self.interruption.is_due)
         self.progress = Progress(plan.schedule.total_matches)
         self.dispatcher = Dispatcher(self.matches)
-        self.message = plan.message()
-        self.ray = RayHandover(options, self.message, self.dispatcher.replies, self.progress, self.interruption)
+        self.ray = RayHandover(options, self.dispatcher.replies, self.progress, self.interruption)
         self.on_complete = on_complete
         self._completed: set[int] = set()
         """Boards that `on_complete` was called with."""
@@ -67,6 +66,8 @@ class Run:
         self._written = time.monotonic()
         self._in_play = InPlayFile(self.store.path.parent)
         self.store.keep_waiting = self._wait_for_log
+        self.message = plan.message()
+        """The plan as workers get it."""
 
     def play(self) -> Outcome:
         """Play everything that is missing. Ctrl-C ends that soon: what is in flight is kept if it ends soon too."""
@@ -128,7 +129,7 @@ class Run:
 
     def _start_workers(self) -> None:
         if self.options.backend == "ray" or self.options.address is not None:
-            self.ray.start()
+            self.ray.start(self.message)
         if self.options.backend != "ray":
             pool = LocalPool(self.options.workers, self.message, self.dispatcher.replies, self.first)
             numbers = [board.number for board in self.matches.boards if not board.exhausted]
@@ -144,7 +145,7 @@ class Run:
         """Play until nothing is missing in the boards' present stages."""
         dispatcher = self.dispatcher
         while not self.interruption.is_due():
-            self.ray.update(dispatcher.pools)
+            self.ray.update(dispatcher.pools, self.message)
             dispatcher.hand_out(self.interruption.requested)
             if self._is_played():
                 break

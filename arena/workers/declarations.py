@@ -25,15 +25,16 @@ def declaration_of(
 
     The first answer of a submitted bot counts; it is asked again only about further boards.
     """
-    if source.version is None or source.is_program:
-        return ask_bot(source, bundle, isolation, boards, worker)
-    before = answers_of(source.version, source.folder)
+    version = None if source.is_program else source.version
+    before = None if version is None else answers_of(version, source.folder)
     if before is not None and (known := before.about(boards)) is not None:
         return known
     now = ask_bot(source, bundle, isolation, boards, worker)
+    if version is None:
+        return now
     after = first_answers(before, now, boards)
     with contextlib.suppress(OSError):  # who cannot write there asks again
-        keep_answers(source.version, after, source.folder)
+        keep_answers(version, after, source.folder)
     found = after.about(boards)
     assert found is not None
     return found

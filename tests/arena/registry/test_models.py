@@ -6,7 +6,7 @@ from arena import api
 from arena.core.errors import ArenaError, ConfigError
 from arena.plan.bots import resolve_bots
 from arena.plan.config import BotEntry
-from arena.registry.discovery import find_bot, with_model
+from arena.registry.discovery import find_bot
 from arena.verify.verification import verify
 from engine import load_game
 from tests.support.policies import linear
@@ -28,7 +28,7 @@ def resolved(folder, *specs):
 
 def refusal(spec, folder):
     with pytest.raises(ArenaError) as caught:
-        with_model(*find_bot(spec), [folder])
+        find_bot(spec, [folder])
     text = str(caught.value)
     assert len(text.splitlines()) == 1
     return text
