@@ -297,7 +297,7 @@ def power(
     options: PowerOptions | None = None,
     home: str | Path | None = None,
 ) -> pd.DataFrame:
-    """Return, for each board with both bots, how many blocks tell them apart."""
+    """Return, for each board with both bots, how many blocks a significant difference takes."""
     from arena.results.power import PowerOptions, as_frame, power
 
     return as_frame(power(target, a, b, game, players, options or PowerOptions(), home))
@@ -314,7 +314,7 @@ def compare_in(
 ) -> LoggedComparison:
     """Compare two bots by the matches of a log in which both played, foreign results too; nothing is played.
 
-    `test` is told what it would have decided, by default a sequential test of 0 against 30 Elo.
+    `test` is the test whose decision is reported, by default a sequential test of 0 against 30 Elo.
     """
     from arena.results.comparison import compare_in
 

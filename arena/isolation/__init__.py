@@ -50,7 +50,7 @@ class Host(Protocol):
 
     @property
     def pool(self) -> ProcessPool:
-        """Processes of bots; they are started when the first one is wanted."""
+        """Processes of bots; they are started when the first one is needed."""
 
 
 class Launcher(ABC):

@@ -49,7 +49,7 @@ KEPT = 0xC0E
 CAPABILITY_VERSION = 0x20080522
 SANDBOXED = "sandboxed"
 FORK, REAP, SWEEP = b"f", b"r", b"s"
-"""Orders of the client: start a child, with a socket of its own; tell how it ended; remove what it left."""
+"""Orders of the client: start a child, with a socket of its own; report how it ended; remove what it left."""
 CHILD_MESSAGE = 4096
 """Bytes of a message to a child, at most."""
 LAST_NUMBER = "/proc/sys/kernel/ns_last_pid"
@@ -124,7 +124,7 @@ class ForkServer:
         os.close(descriptor)
 
     def reap(self) -> None:
-        """Wait for the child, which has ended, and tell how."""
+        """Wait for the child, which has ended, and report how."""
         self.socket.send(b"%4d" % os.waitstatus_to_exitcode(os.waitpid(self.child, 0)[1]))
 
     def number_next_child(self) -> None:
@@ -242,7 +242,7 @@ def protect_devices() -> None:
 
 
 def _bound_constants(memory: int) -> None:
-    """Have `os.sysconf` tell a bot its own bound, in MiB, where it would ask for the machine's memory.
+    """Have `os.sysconf` return a bot's own bound, in MiB, where it would ask for the machine's memory.
 
     The C library ignores that it may not ask, and gives what happens to be there.
     """

@@ -37,7 +37,7 @@ class LaunchedBot:
     options: str | None = None
     """Those of its spec; what it declares in a match must give the same ones. None: anything will do."""
     names_refusals: bool = False
-    """Whether its faults tell which system calls it was refused."""
+    """Whether its faults name the system calls that it was refused."""
 
     @functools.cached_property
     def modules(self) -> list[str]:

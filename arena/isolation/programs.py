@@ -23,7 +23,7 @@ from engine import Game
 LEAVE_SECONDS = 0.2
 """Seconds that a program may take to end by itself when its match is over."""
 TELLING_SECONDS = 20.0
-"""Seconds that bubblewrap may take to tell how a program has ended."""
+"""Seconds that bubblewrap may take to report how a program has ended."""
 
 
 class ProgramSource:

@@ -53,7 +53,7 @@ class RemotePlayer:
                 self.bot_process.greeted = True
 
     def _watch(self, bot_process: BotProcess) -> None:
-        """Watch which system calls its process is refused, if that is wanted and can be had."""
+        """Watch which system calls its process is refused, if that is asked for and possible."""
         if self.bot.names_refusals:
             self.refusals = self.launcher.watch(bot_process.pid)
 

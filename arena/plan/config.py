@@ -148,7 +148,7 @@ class Config(Model):
     forfeit_limit: Annotated[int, Field(ge=0, le=10_000_000)] = 10
     """Forfeits on a board from which a bot is disqualified there, if they are a tenth of its matches; 0 for never."""
     dice: Literal["auto", "secret"] = "auto"
-    """Which blocks have secret dice: those in which a submitted or sandboxed bot sits, or all."""
+    """Which blocks have secret dice: those in which a submitted or sandboxed bot plays, or all."""
     common_dice: bool = False
     """Whether the matches of a block share their dice where these are secret; public ones are always shared."""
     limits: Limits = Limits()

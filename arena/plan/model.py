@@ -129,7 +129,7 @@ class ComparisonRecord(Model):
     test: TestRecord | None
     """None where the number of blocks is fixed."""
     opening_plies: Count
-    """Plies at the beginning of a match that tell its opening from others."""
+    """Plies at the beginning of a match that identify its opening."""
 
 
 class ForeignRecord(Model):
@@ -143,7 +143,7 @@ class ForeignRecord(Model):
     """BLAKE2b-256 of the file, of which a copy, source.csv for example, is kept beside the log."""
     rows: Count
     game: Text
-    """Name of the game where the rows do not tell it."""
+    """Name of the game where the rows do not name it."""
     columns: dict[str, Text]
     """Columns of the file by what they were taken for."""
 
@@ -286,7 +286,7 @@ class ResolvedPlan(Model):
 
     @property
     def has_seats(self) -> bool:
-        """Whether seats mean anything; foreign results may not tell them."""
+        """Whether seats are known; if not, as in some foreign results, seat numbers are arbitrary."""
         return self.foreign is None or "seat" in self.foreign.columns
 
     def with_progress(self, schedule: Schedule | None) -> Self:
@@ -305,7 +305,7 @@ class ResolvedPlan(Model):
 
 
 def dice_fields(schedule: Schedule) -> dict[str, Any]:
-    """Return the fields of a plan that tell the dice of its blocks, with the public keys that follow from the seed."""
+    """Return the fields of a plan on the dice of its blocks, with the public keys that follow from the seed."""
     kinds = {kind for board in range(len(schedule.boards)) for kind in schedule.dice_of(board)}
     return {
         "dice": "mixed" if len(kinds) > 1 else "secret" if kinds - {Kind.PUBLIC} else "public",
@@ -331,7 +331,7 @@ def _stage(board: BoardRecord, places: dict[str, int]) -> Stage | None:
 
 
 def _progress(schedule: Schedule | None, index: int, labels: Sequence[str]) -> dict[str, Any]:
-    """Return the fields of a board that tell its progress."""
+    """Return the fields of a board on its progress."""
     stage = schedule.stage(index) if schedule else None
     out = stage.disqualified if stage else None
     last_rounds = None if out is None else {labels[entry]: last for entry, last in out}

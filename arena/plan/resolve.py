@@ -38,7 +38,7 @@ class Plan:
     """By entry of the schedule."""
     formats: tuple[str, ...]
     left_out: tuple[str, ...]
-    """Lines that tell which bots do not play on which boards, and why."""
+    """Lines for users: which bots do not play on which boards, and why."""
     rules: Mapping[str, RulesRecord] = field(default_factory=dict)
     """Rules of plug-in games, by name."""
     secret_keys: tuple[bytes, ...] = ()

@@ -1,7 +1,7 @@
 """Comparison of two bots: blocks are played until a sequential test decides, or a fixed number of them.
 
 With two players a block is a seat-swapped pair of matches, with more a duel; either way both meet the same opening and,
-unless a sandboxed or submitted bot sits there and nobody asked for common dice, the same dice.
+unless a sandboxed or submitted bot plays there and no common dice were asked for, the same dice.
 """
 
 from __future__ import annotations

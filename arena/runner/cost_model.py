@@ -9,9 +9,9 @@ from collections.abc import Iterable, Sequence
 RISE_RATE, FALL_RATE = 0.2, 0.5
 """Shares of an error that are learned; an estimate that is too high mostly stems from a first match, which compiles."""
 MIN_SEATS_PLAYED = 3
-"""Seats that a bot must have played before its estimate is told to anybody."""
+"""Seats that a bot must have played before its estimate is shown."""
 INITIAL_LOG_ERROR, MAX_SETTLED_LOG_ERROR, LOG_ERROR_RATE = 3.0, 1.0, 0.2
-"""How far estimates are off, as logarithms: taken of the unknown, little enough to tell; and the share of a match."""
+"""Mean error of estimates, as a logarithm: before any match, when they count as settled; and a match's share in it."""
 
 
 class CostModel:

@@ -13,7 +13,7 @@ from arena.tournament.tally import Tally
 from arena.tournament.tournament import Tournament
 
 MAX_POINTS = 2_000
-"""Points of a course at most."""
+"""Points of a points at most."""
 
 
 class LlrPoint(NamedTuple):
@@ -33,7 +33,7 @@ class ComparisonSoFar:
     test: Sprt | None
     """None where the number of blocks is fixed."""
     tally: Tally
-    course: list[LlrPoint]
+    points: list[LlrPoint]
     estimate: Estimate | None
     """None without a block."""
 
@@ -53,7 +53,7 @@ def follow(tournament: Tournament) -> ComparisonSoFar:
         estimate = stopped_estimate(tally.counts, stopped) if stopped else fixed_estimate(tally.counts)
     assert schedule.comparison is not None
     a, b = (schedule.entries[entry].label for entry in schedule.comparison[:2])
-    points = [LlrPoint(number, llr) for number, llr in enumerate(tally.llrs, 1)]
-    step = -(-len(points) // MAX_POINTS) or 1
-    course = [*points[:-1:step], *points[-1:]]
-    return ComparisonSoFar(a, b, schedule.boards[0], tally.test, tally, course, estimate)
+    every = [LlrPoint(number, llr) for number, llr in enumerate(tally.llrs, 1)]
+    step = -(-len(every) // MAX_POINTS) or 1
+    points = [*every[:-1:step], *every[-1:]]
+    return ComparisonSoFar(a, b, schedule.boards[0], tally.test, tally, points, estimate)

@@ -82,7 +82,7 @@ class PlayOrder:
     def _new_matches(self, workers: int) -> list[MatchOrder]:
         """Return a chunk of the board that ends first, for its results to be seen early.
 
-        Boards of which little has been played come before: what is left takes as long as all boards together tell.
+        Boards of which little has been played come before: how long the rest takes is learned from all boards.
         """
         while ready := [board for board in self.boards if board.ready]:
             if self._is_near_end(ready, workers):
@@ -108,7 +108,7 @@ class PlayOrder:
         return matches
 
     def _is_near_end(self, ready: Sequence[BoardQueue], workers: int) -> bool:
-        """Return whether so little is left that the longest matches had better be first."""
+        """Return whether so little is left that the longest matches should come first."""
         if not all(board.costs.known for board in ready):
             return False
         if sum(board.fold.left for board in ready) > MAX_SORTED_MATCHES:

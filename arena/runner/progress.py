@@ -21,7 +21,7 @@ SCRIPT_LINE_SECONDS = 10.0
 NOTEBOOK_LINE_SECONDS = 0.5
 """Seconds between two lines in a notebook."""
 RATED_LINES_AFTER_SECONDS = 10.0
-"""Seconds of a run after which boards are told of as they are rated; before, its end comes soon enough."""
+"""Seconds of a run after which boards are shown as they are rated; shorter runs show them at their end."""
 RATE_SETTLED_SECONDS = 2.0
 """Seconds after the first reply from which the rate is reliable."""
 
@@ -176,7 +176,7 @@ def notebook_line() -> Iterator[Callable[[Progress], None]]:
     if not in_notebook():
         yield lambda progress: None
         return
-    shown, width, told = -NOTEBOOK_LINE_SECONDS, 0, 0
+    shown, width, printed = -NOTEBOOK_LINE_SECONDS, 0, 0
     latest: Progress | None = None
 
     def write(progress: Progress) -> None:
@@ -186,11 +186,11 @@ def notebook_line() -> Iterator[Callable[[Progress], None]]:
         print(f"\r{line:{width}}", end="", flush=True)
 
     def show(progress: Progress) -> None:
-        nonlocal shown, latest, told
+        nonlocal shown, latest, printed
         latest = progress
-        for line in progress.rated_lines[told:]:
+        for line in progress.rated_lines[printed:]:
             print(f"\r{line:{width}}")
-            told += 1
+            printed += 1
             shown = -NOTEBOOK_LINE_SECONDS
         if time.monotonic() - shown >= NOTEBOOK_LINE_SECONDS:
             shown = time.monotonic()

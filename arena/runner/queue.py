@@ -83,7 +83,7 @@ class MatchQueue:
         return (self.total - self.found - self.played) * mean
 
     def estimate(self) -> float | None:
-        """Return how long the rest takes one worker; None until every board with matches left tells it reliably."""
+        """Return how long the rest takes one worker; None until it is reliable for every board."""
         left = [board for board in self.boards if board.total > board.found + board.played and not board.has_failed]
         if not left or not all(board.costs.settled(board.schedule.boards[board.number].entries) for board in left):
             return None
@@ -124,7 +124,7 @@ class MatchQueue:
         sizes = Counter([spec.seats for spec, _ in matches])
         costs = board.costs
         seconds = sum(n * costs.match(seats) for seats, n in sizes.items()) if costs.known else FIRST_MATCH_SECONDS
-        return Chunk(matches, board.number, seconds=seconds, spent=self.retries.spent)
+        return Chunk(matches, board.number, seconds=seconds, out_of_replays=self.retries.out_of_replays)
 
     def ahead(self, workers: int) -> int:
         """Return how many chunks a worker should hold: a second one to play next, unless it is needed for idle ones."""

@@ -35,7 +35,7 @@ class RetryPolicy:
         """By entry."""
 
     @property
-    def spent(self) -> tuple[int, ...]:
+    def out_of_replays(self) -> tuple[int, ...]:
         """Entries for which no match is replayed any more when their process is killed."""
         return tuple(sorted(entry for entry, kills in self._kills.items() if kills >= MAX_REPLAYS_AFTER_KILLS))
 

@@ -116,7 +116,7 @@ class WorkerPlan(NamedTuple):
     games: dict[str, bytes]
     """Files of plug-in games, by path."""
     names_refusals: bool = False
-    """Whether faults in the sandbox tell which system calls were refused."""
+    """Whether faults in the sandbox name the system calls that were refused."""
 
     def bundle_of(self, bot: PlannedBot) -> Bundle:
         """Return a bot's bundle; raises `BotError` for a path that leads elsewhere."""
@@ -142,10 +142,10 @@ class PlayChunk(NamedTuple):
     """Order to play matches, one after the other."""
 
     matches: Sequence[MatchOrder]
-    spent: Sequence[int]
+    out_of_replays: Sequence[int]
     """Entries for which no match is replayed any more when their process is killed."""
     listens: bool
-    """Whether to tell what bots printed."""
+    """Whether to report what bots printed."""
 
 
 class StartSession(NamedTuple):
@@ -308,7 +308,7 @@ class WorkerLost(NamedTuple):
 
 
 class ClusterOrder(NamedTuple):
-    """What a Ray pool tells its driver process first: what to join or to start, and what is played."""
+    """First message of a Ray pool to its driver process: what to join or to start, and what is played."""
 
     address: str | None
     """None: Ray on this machine alone."""

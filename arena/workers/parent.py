@@ -23,7 +23,7 @@ WATCHED_VARIABLES = "ARENA_ COVERAGE_ HOME LANG LC_ LD_ MALLOC_ MKL_ NUMBA_ OMP_
 CACHE_VARIABLE = "NUMBA_CACHE_DIR"
 """What Numba's own cache is set to when it is imported (`engine.kernel`), in this process later than in a parent."""
 FORK, REAP, LOAD = b"f", b"r", b"l"
-"""Orders: fork a supervisor, which gets three descriptors; tell how one has ended; load a board."""
+"""Orders: fork a supervisor, which gets three descriptors; report how one has ended; load a board."""
 MAX_ORDER_BYTES = 2**16
 START_SECONDS = 120.0
 END_SECONDS = 2.0

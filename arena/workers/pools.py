@@ -50,14 +50,14 @@ class Chunk:
     """What it is expected to take."""
     worker: tuple[int, int] = (0, 0)
     """The pool and the worker that it went to."""
-    spent: tuple[int, ...] = ()
+    out_of_replays: tuple[int, ...] = ()
     """Entries for which no match is replayed any more when their process is killed."""
     listens: bool = False
     """Whether it matters what bots print."""
 
     def message(self) -> bytes:
         """Return the chunk as it is sent to a worker."""
-        return encode(PlayChunk(self.matches, self.spent, self.listens))
+        return encode(PlayChunk(self.matches, self.out_of_replays, self.listens))
 
 
 Answer = bytes | WorkerDeath | WorkerLost | BaseException

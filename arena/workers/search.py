@@ -38,7 +38,7 @@ class Searcher:
         return messages.SearchReport(0, False, [], [], "")
 
     def grow(self, order: messages.ContinueSearch) -> messages.SearchReport:
-        """Run simulations until there are enough, or time is up, and tell what was found."""
+        """Run simulations until there are enough, or time is up, and report what was found."""
         if self._state is None:
             return _refused("there is no position")
         tree, deadline, left = self._bot.tree, time.monotonic() + order.seconds, order.simulations
@@ -64,10 +64,10 @@ class Searcher:
         best, tree = children[0], self._bot.tree
         if best.proven and tree.solved:
             return tree.returns(best)
-        told = [(child.visits, tree.returns(child)) for child in children if child.visits]
-        visits = sum(count for count, _ in told)
+        visited = [(child.visits, tree.returns(child)) for child in children if child.visits]
+        visits = sum(count for count, _ in visited)
         return [
-            sum(count * returns[seat] for count, returns in told) / visits
+            sum(count * returns[seat] for count, returns in visited) / visits
             for seat in range(self._game.players if visits else 0)
         ]
 

@@ -59,7 +59,7 @@ WAITING_FACTOR = 10
 
 
 class BotHost:
-    """What the bots of a worker run in; the code that serves processes is imported when the first one is wanted."""
+    """What the bots of a worker run in; the code that serves processes is imported when the first one is needed."""
 
     def __init__(self) -> None:
         self.interpreter = Interpreter()
@@ -206,12 +206,12 @@ class LoadedPlan:
         return self.host.contestant(bot, bundle, entry)
 
     def play(
-        self, order: messages.MatchOrder, spent: Sequence[int], session: WorkerSession | None = None
+        self, order: messages.MatchOrder, out_of_replays: Sequence[int], session: WorkerSession | None = None
     ) -> tuple[MatchRow, list[int], dict[int, str]]:
         """Play one match; return its result, the entries whose processes were killed, what was printed.
 
-        For the entries in `spent` being killed is a fault. What was printed is by seat, the end of it. `session` has
-        the persons who play in it.
+        For the entries in `out_of_replays` being killed is a fault. What was printed is by seat, the end of it.
+        `session` has the persons who play in it.
         """
         spec = order.spec
         block, seats = spec.block, spec.seats
@@ -232,7 +232,7 @@ class LoadedPlan:
             self.plan.limits,
             order.charges,
             self.report if session is None else session.report,
-            spent=[seat for seat, entry in enumerate(seats) if entry in spent],
+            spent=[seat for seat, entry in enumerate(seats) if entry in out_of_replays],
             course=Course() if session is None else session.course,
             begun=self.on_start,
         )
@@ -330,7 +330,7 @@ class Worker:
         try:
             for self.number, order in enumerate(chunk.matches):
                 self.heartbeat.rest(self.number)
-                row, entries, ends = plan.play(order, chunk.spent)
+                row, entries, ends = plan.play(order, chunk.out_of_replays)
                 rows.append(row)
                 if ends and chunk.listens:
                     printed[self.number] = ends

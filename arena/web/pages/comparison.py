@@ -52,7 +52,7 @@ def _now(catalog: LogCatalog, name: str) -> dict[str, Any]:
         "is_running": status.state == RUNNING,
         "found": found,
         "waiting": known is None or catalog.is_old(log, known),
-        "line": _line(found) if found and found.test and len(found.course) > 1 else None,
+        "line": _line(found) if found and found.test and len(found.points) > 1 else None,
         "newest": lines_of(log, view, catalog.plan(log), newest.numbers),
     }
 
@@ -60,14 +60,14 @@ def _now(catalog: LogCatalog, name: str) -> dict[str, Any]:
 def _line(found: ComparisonSoFar) -> dict[str, object]:
     """Return the course of the log-likelihood ratio as places in a drawing, with those of its bounds."""
     assert found.test is not None
-    low = min(found.test.lower, *(point.llr for point in found.course))
-    high = max(found.test.upper, *(point.llr for point in found.course))
-    most = found.course[-1].blocks
+    low = min(found.test.lower, *(point.llr for point in found.points))
+    high = max(found.test.upper, *(point.llr for point in found.points))
+    most = found.points[-1].blocks
 
     def height(llr: float) -> float:
         return round(EDGE + (HEIGHT - 2 * EDGE) * (high - llr) / (high - low), 1)
 
-    points = " ".join(f"{round(WIDTH * point.blocks / most, 1)},{height(point.llr)}" for point in found.course)
+    points = " ".join(f"{round(WIDTH * point.blocks / most, 1)},{height(point.llr)}" for point in found.points)
     return {
         "points": points,
         "upper": height(found.test.upper),

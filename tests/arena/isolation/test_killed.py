@@ -304,7 +304,7 @@ def test_a_bot_is_given_further_tries_a_bounded_number_of_times_in_a_run(tmp_pat
         todo = MatchQueue(Tournament(store, plan))
         for killed, spent in [((0, 0), ()), ((1,), ()), ((0,), ()), ((), (0,))]:
             chunk = todo.next_chunk(1)
-            assert chunk.spent == spent
+            assert chunk.out_of_replays == spent
             todo.take(chunk, [row(spec.lineup, [0, 1]) for spec, _ in chunk.matches], {0: killed})
         assert [each.attempts for each in todo.unwritten if each.attempts > 1] == [3, 2, 2]
 
