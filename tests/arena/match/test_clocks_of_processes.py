@@ -130,7 +130,7 @@ def test_a_program_is_charged_with_its_own_files_and_not_with_the_machines_while
     tmp_path, pool, monkeypatch
 ):
     monkeypatch.setattr(bot_process, "POLL_SECONDS", 1e-6)  # all the time, from the first moment on
-    monkeypatch.setattr(bot_process, "MOST_FILES", 20)  # the machine has more
+    monkeypatch.setattr(bot_process, "MAX_FILES", 20)  # the machine has more
     bot = RemoteContestant(replace(program(tmp_path / "bot", "pass"), isolation="sandbox"), pool)
     for never_made in (False, True):
         if never_made:
@@ -139,7 +139,7 @@ def test_a_program_is_charged_with_its_own_files_and_not_with_the_machines_while
             )
         assert play(SimpleNamespace(clock=Clock()), bot, Random, block=never_made).forfeits == {}
     monkeypatch.undo()
-    monkeypatch.setattr(bot_process, "MOST_FILES", 20)
+    monkeypatch.setattr(bot_process, "MAX_FILES", 20)
     hoard = "any(open(f'/tmp/{number}', 'w').close() for number in range(30)); time.sleep(0.2)"
     bot = RemoteContestant(replace(program(tmp_path / "hoarder", hoard), isolation="sandbox"), pool)
     forfeit = play(SimpleNamespace(clock=Clock()), bot, Random).forfeits[0]

@@ -46,7 +46,7 @@ def test_a_board_that_is_told_of_has_every_match_that_the_rule_of_disqualificati
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.setattr(runner, "POLL_SECONDS", 0.0)
         monkeypatch.setattr(retries, "MAX_TRIES", 10**6)
-        monkeypatch.setattr(DisqualificationFold, "most_ahead", rng.choice([0, 3, 20_000]))
+        monkeypatch.setattr(DisqualificationFold, "max_ahead", rng.choice([0, 3, 20_000]))
         count = rng.randint(1, 4)
         workers = lambda stop_after: Workers(rng, forfeits, count, stop_after)  # noqa: E731
         check_told(plan, Path(folder) / "matches.db", expected, rng, workers, monkeypatch)

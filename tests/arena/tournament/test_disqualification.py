@@ -171,7 +171,7 @@ def test_however_results_come_in_and_wherever_a_run_is_stopped_what_counts_is_wh
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.setattr(runner, "POLL_SECONDS", 0.0)
         monkeypatch.setattr(retries, "MAX_TRIES", 10**6)
-        monkeypatch.setattr(DisqualificationFold, "most_ahead", rng.choice([0, 3, 20_000]))
+        monkeypatch.setattr(DisqualificationFold, "max_ahead", rng.choice([0, 3, 20_000]))
         log = Path(folder) / "matches.db"
         old = [spec for spec in all_matches(plan) if rng.random() < 0.5] if rng.random() < 0.4 else []
         fill_with(log, plan, forfeits, old)
@@ -236,8 +236,8 @@ def test_what_was_in_play_when_a_bot_was_disqualified_is_in_the_log_and_does_not
 def test_no_more_is_handed_out_while_too_many_results_may_turn_out_not_to_count(tmp_path, monkeypatch, suspect, at_all):
     """The first match is lost again and again, and what comes after it depends on it if a bot forfeits often."""
     monkeypatch.setattr(runner, "POLL_SECONDS", 0.0)
-    monkeypatch.setattr(DisqualificationFold, "most_ahead", 10)
-    monkeypatch.setattr(DisqualificationFold, "most_ahead_at_all", at_all)
+    monkeypatch.setattr(DisqualificationFold, "max_ahead", 10)
+    monkeypatch.setattr(DisqualificationFold, "max_ahead_without_suspects", at_all)
     monkeypatch.setattr(play_order, "MAX_CHUNK_MATCHES", 5)
     plan, forfeits = sample(after=1, blocks=200)
     specs = all_matches(plan)
