@@ -12,6 +12,7 @@ from pathlib import Path
 
 from arena.cli.arguments import SessionOptions
 from arena.cli.output import print_to_stderr
+from arena.cli.play_sentences import SCREEN_COLUMNS, asked, concluded, told
 from arena.core.errors import ArenaError, ConfigError
 from arena.core.paths import home_path
 from arena.sessions import saving
@@ -22,7 +23,6 @@ from arena.sessions.setup import PERSON, PersonClock, SessionSetup, is_person
 from arena.sessions.view import Phase, SessionView
 from engine import CHANCE, EngineError, game_type
 
-SCREEN_COLUMNS = 80
 COMMANDS_HELP = """A move in the game's notation, or:
   ?         list the legal moves
   hint [N]  show what a search of N simulations (default 10,000) finds best
@@ -104,22 +104,23 @@ def play_in_terminal(setup: SessionSetup, home: Path | None) -> int:
 
 def _play_loop(session: PlaySession, analyses: AnalysisPool) -> int:
     print(f"{session.game.spec}, {session.game.players} players. Type ? for the legal moves, help for everything else.")
-    told, version = 0, -1
+    shown, version = 0, -1
     while True:
         view = _wait_for_view(session, version)
         version = view.version
-        if len(view.plies) < told:
+        if len(view.plies) < shown:
             print(f"Back to ply {len(view.plies)}.")
-        for number in range(min(told, len(view.plies)), len(view.plies)):
-            _print_ply(view, number)
-        told = len(view.plies)
+        first = min(shown, len(view.plies))
+        for number, sentence in enumerate(told(session, view, first), start=first):
+            _print_ply(view, number, sentence)
+        shown = len(view.plies)
         if view.phase == Phase.FAILED:
             raise ArenaError(view.line)
         if view.phase == Phase.OVER:
             _print_end(session, view)
             return 0
         if view.phase == Phase.WAITING:
-            print(f"\n{_fitted(str(view.state))}\n")
+            print("\n".join(["", _fitted(str(view.state)), "", *filter(None, [asked(view)])]))
             _ask(session, view, analyses)
 
 
@@ -136,7 +137,7 @@ def _wait_for_view(session: PlaySession, version: int) -> SessionView:
         session.wait(view.version, 0.2)
 
 
-def _print_ply(view: SessionView, number: int) -> None:
+def _print_ply(view: SessionView, number: int, sentence: str) -> None:
     ply = view.plies[number]
     if ply.seat == CHANCE:
         who = "set-up" if ply.rolled_by < 0 else f"dice of seat {ply.rolled_by}"
@@ -147,10 +148,14 @@ def _print_ply(view: SessionView, number: int) -> None:
     why = " (forced)" if ply.forced else " (opening)" if ply.opening else " (at random)" if substitute else ""
     note = f"  {view.notes[number]}" if number in view.notes else ""
     print(f"{number + 1:4} {who}: {ply.text}{why}{note}")
+    if sentence:
+        print(sentence)
 
 
 def _print_end(session: PlaySession, view: SessionView) -> None:
     print(f"\n{_fitted(str(view.state))}\n\nEnded: {view.ended}, seed {view.seed}.")
+    if sentence := concluded(view):
+        print(sentence)
     assert view.ranks is not None
     for seat in sorted(range(len(view.seats)), key=view.ranks.__getitem__):
         forfeit = view.seats[seat].forfeit

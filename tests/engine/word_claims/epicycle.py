@@ -17,7 +17,8 @@ def table(position):
     """Return the naive table of a running position."""
     pie, hands, seat = read(position)
     gap = pie.index(".")
-    return naive.Table(pie[gap + 1 :] + pie[:gap], tuple("".join(sorted(hand)) for hand in hands), int(seat), ())
+    out = tuple(other for other, hand in enumerate(hands) if not hand)
+    return naive.Table(pie[gap + 1 :] + pie[:gap], tuple("".join(sorted(hand)) for hand in hands), int(seat), out)
 
 
 def prompt(said):
@@ -55,7 +56,7 @@ def told(said):
         stuck = out
     else:
         naive_after = naive.play(table(said.position), said.action)
-        assert set(naive_after.out) == set(out)
+        assert set(naive_after.out) == {*out, *table(said.position).out}
         who, size, gap, taken, slot = whole(
             r"P(\d) puts a (\w+) piece into the gap, slot (\d), and takes the (\w+) one from slot (\d)", words
         )
