@@ -7,7 +7,7 @@ import functools
 import os
 import shlex
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -54,19 +54,17 @@ MAX_BLOCK_FACTOR = 100
 def run_tournament(
     config: Path | None,
     tournament: TournamentOptions,
-    workers: int | None,
-    backend: str | None,
-    address: str | None,
-    fresh: bool,
+    play: Callable[..., api.RunResult],
     home: Path | None,
-    report: bool | None,
-    dataset: Path | None,
-    same_rules: bool,
+    prints_dataset: bool,
     strict: bool,
     quiet: bool,
     verbose: bool,
 ) -> int:
-    """Run `arena run` and return the exit code."""
+    """Run `arena run` and return the exit code; `play` is `api.run` with its options.
+
+    `strict` makes forfeits a failure; `prints_dataset` prints what a dataset holds even when `quiet`.
+    """
     options = [name for name, value in vars(tournament).items() if value not in (None, [])]
     if config is not None and options:
         option = f"--{options[0].replace('_', '-')}"
@@ -95,9 +93,7 @@ def run_tournament(
 
     try:
         with naming_the_command(plans):
-            result = api.run(
-                played, home, workers, backend, address, fresh, show, planned, report, dataset, same_rules, strict
-            )
+            result = play(played, show=show, planned=planned)
     except KeyboardInterrupt:  # while planning, or while rating
         display.end()
         return print_interrupted(ALL_FINISHED)
@@ -106,7 +102,7 @@ def run_tournament(
     code = print_result(result, quiet)
     if strict and code == FINE and len(result.faults):
         code = FAILED
-    if result.dataset is not None and (dataset is not None or not quiet):
+    if result.dataset is not None and (prints_dataset or not quiet):
         folder, manifest = result.dataset
         print_manifest(manifest, folder)
     return code

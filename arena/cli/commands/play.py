@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -70,11 +71,22 @@ def run(
     from arena.workers.parent import preload
 
     preload()  # what workers need, while the rest is imported
+    from arena import api
     from arena.cli.running import run_tournament
 
-    return run_tournament(
-        config, tournament, workers, backend, address, fresh, home, report, dataset, same_rules, strict, quiet, verbose
+    play = partial(
+        api.run,
+        home=home,
+        workers=workers,
+        backend=backend,
+        address=address,
+        fresh=fresh,
+        report=report,
+        dataset=dataset,
+        same_rules=same_rules,
+        strict=strict,
     )
+    return run_tournament(config, tournament, play, home, dataset is not None, strict, quiet, verbose)
 
 
 @app.command(epilog="Example: arena init --game epicycle --bots random,greedy,my_bot.py")
