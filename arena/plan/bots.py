@@ -176,7 +176,7 @@ def resolve_bots(
 
 
 def _find(entry: BotEntry, folders: Sequence[Path], home: str | Path | None) -> FoundBot:
-    """Return the source of a bot; raises an `ArenaError` where there is none, or this machine cannot run it so."""
+    """Return the source of a bot; raises an `ArenaError` where there is none, or this machine lacks its isolation."""
     source, options = find_bot(entry.bot, folders, home, entry.params)
     isolation = entry.isolation or default_level(source)
     if source.is_program and not launcher(isolation).runs_programs:

@@ -1,4 +1,4 @@
-"""Configurations of tournaments: TOML read into models. Whatever is not understood is an error."""
+"""Configurations of tournaments: TOML read into models. Unknown keys and values are errors."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ class Config(Model):
     bots: tuple[BotEntry, ...] = ()
     """The contestants; at least one, unless `submissions` brings some."""
     submissions: Literal["all"] | Annotated[tuple[str, ...], Field(min_length=1)] | None = None
-    """Submitted bots that enter too, in their newest versions: `all`, or those of a list of authors."""
+    """Submitted bots that also enter, in their newest versions: `all`, or those of a list of authors."""
     bot_paths: tuple[str, ...] = ()
     """Folders to search for bots named by path, relative to the configuration."""
     blocks: Annotated[int, Field(ge=1, le=10_000_000)] = 10
@@ -170,7 +170,7 @@ class Config(Model):
     @model_validator(mode="before")
     @classmethod
     def _has_a_kind(cls, data: Any) -> Any:
-        """Read the kind of schedule with its keys, which stand beside those of every configuration."""
+        """Read the kind of schedule with its keys, which are top-level keys too."""
         return _with_scheduler(data, cls.model_fields.keys()) if isinstance(data, dict) else data
 
     @model_validator(mode="after")

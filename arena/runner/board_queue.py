@@ -97,7 +97,7 @@ class BoardQueue:
 
     @property
     def is_complete(self) -> bool:
-        """Whether the log, with what is to be written, holds every match of its plan."""
+        """Whether every match of its plan is in the log, or waits to be written."""
         if self.has_failed or not self.exhausted or self.unassigned:
             return False
         return self.fold.left == 0
@@ -108,7 +108,7 @@ class BoardQueue:
         return (self.fold.left + self.unassigned) * self.costs.mean
 
     def matches(self) -> Iterator[MatchSpec]:
-        """Yield missing matches until there are no more, a decision is waited for, or the run is to end."""
+        """Yield missing matches; stop when a decision is pending or the run is to end."""
         for spec in self._missing:
             if spec is None:
                 return
@@ -121,7 +121,7 @@ class BoardQueue:
         self.exhausted = self.has_failed = True
 
     def count_remaining(self) -> bool:
-        """Search the log for the rest of the plan, for the totals alone; return whether there was time for all."""
+        """Count the rest of the plan in the log, for the totals only; return whether there was time for all of it."""
         self._counts_only = True
         if not self.exhausted:
             deque(self.matches(), maxlen=0)
@@ -132,7 +132,7 @@ class BoardQueue:
         return self.fold.counts(spec.block)
 
     def _search(self) -> Iterator[MatchSpec | None]:
-        """Yield missing matches, and None while a decision is waited for, or a run that is to end searched enough."""
+        """Yield missing matches; None while a decision is pending, or when a run that is to end has searched enough."""
         schedule, fold = self.schedule, self.fold
         lineups = schedule.lineups(schedule.boards[self.number])
         blocks = filter(fold.counts, schedule.blocks_of(self.number, schedule.stage(self.number)))

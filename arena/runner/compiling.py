@@ -22,14 +22,14 @@ from arena.workers.process import WorkerProcess
 from engine import game_names, game_type, load_game
 
 GAME_COSTS = {"epicycle": 1.0, "magic_mids": 1.4, "midgard": 1.8, "pyramid_punch": 2.5}
-"""What compiling something costs in a game; relative, as measured."""
+"""Relative cost of compiling for a game, as measured."""
 BOT_COSTS = {"UCT": 1.8, "AlphaBeta": 1.4, "Expectimax": 1.4, "Greedy": 1.0, "FlatMonteCarlo": 0.6}
-"""What compiling a bot costs, by its class; the rules cost 1."""
+"""Relative cost of compiling a bot, by its class; rules cost 1."""
 RATING_COST = 5.0
-"""What compiling the ratings costs."""
+"""Relative cost of compiling the ratings."""
 UNKNOWN_COST = 1.5
 BUSY_SECONDS = 60.0
-"""Seconds that a worker is expected to be busy, so that no match waits behind it."""
+"""Time that a worker which compiles counts as busy, so that no match waits behind it."""
 
 
 class CompileUnit(NamedTuple):
@@ -54,7 +54,7 @@ class CompileChunk(Chunk):
 
 
 class CompileStage:
-    """Hands out what is to be compiled: rules before bots, and of games the one first that takes longest.
+    """Order in which code is compiled: rules before bots, and the game first that takes longest.
 
     Before all of them comes the one that takes least, and what rates results, so that a board is rated early. A worker
     stays with a game, whose rules it need not read again for the next bot.
@@ -96,7 +96,7 @@ class CompileStage:
         return f"compiling {newest.title}, {self.total - len(self._waiting)} of {self.total}, first run only"
 
     def needs_worker(self, workers: int) -> bool:
-        """Return whether another of so many workers should compile while others could play: half of them do."""
+        """Return whether one more of these `workers` should compile although it could play; half of them do."""
         return bool(self._waiting) and len(self.running) < max(1, workers // 2)
 
     def is_ready(self, board: int) -> bool:
@@ -105,7 +105,7 @@ class CompileStage:
         return all(board != other for unit in units for other, _ in unit.code)
 
     def next(self, worker: tuple[int, int]) -> CompileChunk | None:
-        """Return what a worker is to compile; None while there is nothing, or rules are compiled that bots need."""
+        """Return the next order to compile for a worker; None when nothing is left, or bots wait for rules."""
         rules = {unit.game for unit in self._waiting if unit.code[0][1] == RULES}
         rules |= {chunk.unit.game for chunk in self.running if chunk.unit and chunk.unit.code[0][1] == RULES}
         free = [unit for unit in self._waiting if unit.code[0][1] == RULES or unit.game not in rules]
@@ -125,16 +125,16 @@ class CompileStage:
         return chunk
 
     def done(self, chunk: CompileChunk) -> None:
-        """Take the reply to a chunk, whatever it is: what is not compiled now, its first match compiles or fails by."""
+        """Take the reply to an order, whatever it is: code that could not be compiled fails in its first match."""
         self.running.remove(chunk)
 
     def drop(self) -> None:
-        """Leave the rest to the matches, where no worker is left to compile it."""
+        """Drop the rest, when no worker is left to compile it: matches compile what they need."""
         self._waiting.clear()
 
 
 def _units(plan: WorkerPlan, boards: Iterable[tuple[int, Sequence[int]]], rated: bool) -> list[CompileUnit]:
-    """Return what is not compiled yet, as far as marks tell; bots of one source together, whatever their parameters."""
+    """Return the code that has no mark in the cache yet; bots of one source together, whatever their parameters."""
     code = CompiledCode(plan)
     found: dict[tuple[str, str], list[tuple[int, int]]] = {}
     for board, entries in boards:

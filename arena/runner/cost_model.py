@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 RISE_RATE, FALL_RATE = 0.2, 0.5
-"""Shares of an error that are learned; an estimate that is too high mostly stems from a first match, which compiles."""
+"""Share of an error that is learned; too high an estimate mostly stems from a first match, which compiles."""
 MIN_SEATS_PLAYED = 3
 """Seats that a bot must have played before its estimate is shown."""
 INITIAL_LOG_ERROR, MAX_SETTLED_LOG_ERROR, LOG_ERROR_RATE = 3.0, 1.0, 0.2
@@ -54,7 +54,7 @@ class CostModel:
         return bool(self._shares)
 
     def settled(self, entries: Iterable[int]) -> bool:
-        """Return whether these entries have been seen often enough, and the latest matches took what was expected.
+        """Return whether all `entries` have played often enough, and the latest matches took as long as estimated.
 
         Before, estimates hold what the first matches took, which compile.
         """
@@ -64,12 +64,12 @@ class CostModel:
 
     @property
     def mean(self) -> float:
-        """Of all matches; 0 while nothing is known."""
+        """Mean of all matches; 0 while nothing is known."""
         return self.players * self._sum / len(self._shares) if self._shares else 0.0
 
     @property
     def longest(self) -> float:
-        """An upper bound of all matches; 0 while nothing is known."""
+        """Upper bound for any match; 0 while nothing is known."""
         return self.players * max(self._shares.values(), default=0.0)
 
     def match(self, seats: Sequence[int]) -> float:

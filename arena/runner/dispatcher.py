@@ -17,7 +17,7 @@ from arena.runner.queue import MatchQueue
 from arena.workers.pools import Answer, Chunk, Pool, Reply
 
 MAX_WAIT_FACTOR = 2.0
-"""No chunk waits at a worker for one of more than so many times the usual duration."""
+"""A chunk is queued at a worker only behind less than this many times the usual duration of a chunk."""
 
 
 class Dispatcher:
@@ -37,7 +37,7 @@ class Dispatcher:
         """By pool and worker: seconds that the chunks it holds are expected to take."""
 
     def add_local(self, pool: Pool, compiling: CompileStage) -> None:
-        """Add workers on this machine, which compile what boards need before these are played."""
+        """Add workers on this machine, which first compile the code of boards."""
         self.local, self.compiling = pool, compiling
         self.pools.append(pool)
         self._update_compiled()
@@ -53,7 +53,7 @@ class Dispatcher:
             board.compiled = self.compiling.is_ready(board.number)
 
     def is_idle(self, stopping: bool) -> bool:
-        """Return whether no reply is waited for; of a run that is `stopping` not for what is only being compiled."""
+        """Return whether no reply is awaited; a run that is `stopping` does not wait for compilation."""
         if self.in_flight > (len(self.compiling.running) if stopping else 0):
             return False
         return stopping or not self.compiling.active
@@ -92,7 +92,7 @@ class Dispatcher:
         return next((worker for worker in idle if self._busy[number, worker] <= longest), None)
 
     def received(self, timeout: float) -> Iterator[tuple[Chunk, Answer]]:
-        """Wait a moment for a reply, then yield all that are there, each with its chunk of matches.
+        """Wait up to `timeout` seconds for a reply, then yield all that have come, each with its chunk of matches.
 
         Raises the error of a worker that has failed.
         """

@@ -21,10 +21,10 @@ from arena.tournament.tally import SeatResult, Tally
 
 
 class Fold(ABC):
-    """Counts the results of a board, and says which blocks count as far as is known."""
+    """Results of a board, and which blocks count as far as is known."""
 
     max_ahead: int
-    """Results behind a decision that is open before no more matches are handed out."""
+    """Results behind a pending decision from which no more matches are handed out."""
 
     def __init__(self, total: int) -> None:
         self.total = total
@@ -32,11 +32,11 @@ class Fold(ABC):
         self.found = self.played = 0
         """Results among them: those in the log before, those of this run."""
         self.ahead = 0
-        """Results of both kinds that lie behind the first decision that is open."""
+        """Results of both kinds behind the first pending decision."""
 
     @property
     def full(self) -> bool:
-        """Whether so many results may turn out not to count that no more matches should be handed out."""
+        """Whether no more matches should be handed out, since too many results may not count in the end."""
         return self.ahead > self.max_ahead
 
     @property
@@ -102,12 +102,12 @@ class DisqualificationFold(Fold):
 
     @property
     def full(self) -> bool:
-        """Whether that may be so: nobody is near a disqualification while hardly anybody forfeits."""
+        """The same; while no bot is near a disqualification, many more results are allowed."""
         suspects = map(self._is_suspect, self._faults.keys() | self.rule.faults)
         return self.ahead > self.max_ahead and (self.ahead > self.max_ahead_without_suspects or any(suspects))
 
     def _is_suspect(self, entry: int) -> bool:
-        """Return whether an entry that forfeits twice as often from now on would soon be disqualified."""
+        """Return whether an entry would soon be disqualified if it forfeited twice as often."""
         rule = self.rule
         faults = 2 * (rule.faults.get(entry, 0) + self._faults[entry])
         in_time = entry not in rule.disqualified and faults >= rule.forfeit_limit

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from arena.workers.ray.pool import RayPool
 
 MIN_SECONDS_LEFT_FOR_RAY = 60.0
-"""Seconds of play still ahead from which Ray is started (which takes about 4)."""
+"""Remaining time from which starting Ray is worthwhile (that takes about 4 s)."""
 
 
 class RayHandover:
-    """Starts Ray in a thread when it was asked for or pays, and adds its pool to those of the run when it is ready."""
+    """Start of Ray in a thread, when asked for or worthwhile; its pool joins those of the run when it is ready."""
 
     def __init__(
         self,
@@ -90,7 +90,7 @@ class RayHandover:
         self.progress.where = "Ray"
 
     def end(self, pools: list[Pool]) -> None:
-        """Add the pool to those that are to be closed, also if Ray is just starting."""
+        """Add the pool to those to be closed, even if Ray is still starting."""
         if self.options.address is not None and not self._is_decided:
             why = self._error or "it was not ready before all else was over"
             self.progress.remarks.append(f"the Ray cluster was not used: {why}")

@@ -16,7 +16,7 @@ FILE_NAME = "playing.json"
 WRITE_SECONDS = 1.0
 """Seconds between two writes."""
 STALE_SECONDS = 10.0
-"""Seconds after which it is what a run that was killed has left."""
+"""Age from which the file is a remnant of a run that was killed."""
 MAX_FILE_BYTES = 2**17
 
 
@@ -32,7 +32,7 @@ class InPlay(NamedTuple):
 
 
 class InPlayFile:
-    """Shows the match that has been in play for the longest, as long as it is."""
+    """File with the match that has been in play for the longest."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / FILE_NAME
@@ -40,7 +40,7 @@ class InPlayFile:
         self._shown = ""
 
     def update(self, matches: Iterable[tuple[MatchSpec, list[int]]]) -> None:
-        """Write the first of these matches, or the one that was shown last while it is among them."""
+        """Write the match that was shown last if it is still in play, else the first of `matches`."""
         if time.monotonic() - self._written < WRITE_SECONDS:
             return
         found = {spec.id: (spec, moves) for spec, moves in matches}
@@ -54,13 +54,13 @@ class InPlayFile:
             write_file(self.path, [json.dumps(shown).encode()])
 
     def remove(self) -> None:
-        """Show nothing any more."""
+        """Remove the file."""
         with contextlib.suppress(OSError):
             self.path.unlink(missing_ok=True)
 
 
 def read_in_play(folder: Path) -> InPlay | None:
-    """Return what a running run shows in its folder; None where that is nothing, is old or cannot be read."""
+    """Return the match in play in a folder; None where there is none, or the file is old or cannot be read."""
     path = folder / FILE_NAME
     try:
         if not -STALE_SECONDS < time.time() - path.stat().st_mtime < STALE_SECONDS:

@@ -14,14 +14,14 @@ GRACE_SECONDS = 0.7
 
 
 class Interruption:
-    """Whether a run is to end, and from when on nothing is waited for."""
+    """Request to end a run, and the time from which nothing is awaited."""
 
     def __init__(self) -> None:
         self.requested = False
         self._deadline = math.inf
 
     def request(self) -> None:
-        """Let what is in play end soon; when called again, drop it: it is played when the run is resumed."""
+        """Give matches in play a moment to end; when called again, drop them: a resumed run plays them."""
         self._deadline = time.monotonic() + (0.0 if self.requested else GRACE_SECONDS)
         self.requested = True
 

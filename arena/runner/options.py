@@ -1,4 +1,4 @@
-"""What runs and comparisons are asked for."""
+"""Options of runs and comparisons."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class RunOptions:
     backend: str = "auto"
     """`auto` (local processes, Ray once it is ready and pays), `local` or `ray`."""
     address: str | None = None
-    """Address of a running Ray cluster, which `auto` can do without."""
+    """Address of a running Ray cluster; `auto` plays on without it."""
     rated: bool = True
     """Whether results will be rated, which is then compiled before play too."""
 
@@ -96,7 +96,7 @@ class StopRule:
     test: Sprt | None = field(default_factory=Sprt)
     """None to play `blocks` and only estimate."""
     blocks: int = DEFAULT_MAX_BLOCKS
-    """How many blocks are played at most."""
+    """Maximum number of blocks."""
 
     def __post_init__(self) -> None:
         if not 1 <= self.blocks <= BLOCKS_LIMIT:
@@ -105,5 +105,5 @@ class StopRule:
 
     @classmethod
     def fixed(cls, blocks: int) -> StopRule:
-        """Play so many blocks and test nothing."""
+        """Play a fixed number of blocks, without a test."""
         return cls(None, blocks)

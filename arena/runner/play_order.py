@@ -18,13 +18,13 @@ MAX_CHUNKS_PER_SECOND = 500
 """Chunks that the driver hands out; for more workers than a fifth of that, chunks get longer."""
 MAX_CHUNK_MATCHES = 2000
 LONGEST_FIRST_FACTOR = 4.0
-"""The longest matches are handed out first when less than so many times their length is left for each worker."""
+"""The longest matches come first when less than this many times their length is left for each worker."""
 MAX_SORTED_MATCHES = 10_000
-"""Matches that are sorted for it at most."""
+"""Maximum number of matches to sort for that."""
 
 
 def chunk_seconds(workers: int) -> float:
-    """Return the duration that chunks should have when so many workers play."""
+    """Return how long chunks should take, given the number of workers."""
     return max(CHUNK_SECONDS, workers / MAX_CHUNKS_PER_SECOND)
 
 
@@ -42,7 +42,7 @@ class PlayOrder:
         """All that is left, longest first; empty until the end is near."""
 
     def next(self, workers: int) -> list[MatchOrder]:
-        """Return the matches that one of so many workers should play next; none while there is nothing."""
+        """Return the next matches for one of these `workers`; empty while there are none."""
         return self._returned_matches() or self._last_matches(workers) or self._new_matches(workers)
 
     def put_back(self, matches: Sequence[MatchOrder]) -> None:
@@ -122,7 +122,7 @@ class PlayOrder:
         self._last = deque(sorted(left, key=lambda spec: self.board(spec).costs.match(spec.seats), reverse=True))
 
     def _last_matches(self, workers: int) -> list[MatchOrder]:
-        """Return the longest match of what is left, or some short ones of one board."""
+        """Return the longest match left, or several short ones of one board."""
 
         def of_board(board: BoardQueue) -> Iterator[MatchSpec]:
             while self._last and self.board(self._last[0]) is board:

@@ -40,7 +40,7 @@ class RatedBoard(NamedTuple):
 
     @property
     def line(self) -> str:
-        """All of it in a line."""
+        """The board and its leaders as one line."""
         return f"rated: {self.title}: {', '.join(f'{label} {rating:.2f}' for label, rating in self.best)}"
 
 
@@ -55,7 +55,7 @@ class Progress:
     searched: bool = True
     """Whether an interrupted run has searched all of the log."""
     played: int = 0
-    """Without those whose blocks have left the plan since."""
+    """Matches that this run has played, without those whose blocks have left the plan since."""
     failed: int = 0
     """Matches that were given up."""
     started: float = field(default_factory=time.monotonic)
@@ -69,16 +69,16 @@ class Progress:
     settled: bool = False
     """Whether the time left was known at any time."""
     phase: str = ""
-    """What is done beside or after playing, such as compiling or rating."""
+    """Work beside or after play, such as compiling or rating."""
     where: str = ""
-    """What plays, if not local processes, or what the run waits for."""
+    """Where matches are played, if not in local processes, or what the run waits for."""
     sums: dict[tuple[int, int], list[float]] = field(default_factory=lambda: defaultdict(lambda: [0.0, 0]))
     """By (board, entry): sum of returns, and number of seats."""
     rated: dict[int, RatedBoard] = field(default_factory=dict)
     """By board that is complete and rated, in the order in which they were."""
     forfeits: int = 0
     stopping: bool = False
-    """Whether it was interrupted: what is in flight may end soon, then the run ends."""
+    """Whether it was interrupted: matches in play may end soon, then the run ends."""
     remarks: list[str] = field(default_factory=list)
     """Lines for the user at the end."""
 
@@ -109,7 +109,7 @@ class Progress:
 
     @property
     def parts(self) -> list[str]:
-        """All of it in words: what is not known yet is left out."""
+        """Progress in words; unknown parts are left out."""
         parts = [f"{self.found + self.played:,}/{self.total:,} matches", self.phase]
         if not self.phase:
             parts += [per_second(self.rate)] * (self.played > 0) + [self.where]
@@ -118,7 +118,7 @@ class Progress:
 
     @property
     def line(self) -> str:
-        """All of it in a line."""
+        """Progress as one line."""
         return ", ".join(self.parts)
 
     @property

@@ -1,4 +1,4 @@
-"""Queue of the matches a plan still needs: their order, their chunks, and what becomes of the replies.
+"""Queue of the matches a plan still needs: chunks, totals, replies.
 
 None of it affects results.
 """
@@ -75,7 +75,7 @@ class MatchQueue:
         return {spec: why for spec, why in given_up.items() if self.order.board(spec).counts(spec)}
 
     def seconds_left(self) -> float | None:
-        """Return how long the rest takes one worker, estimated from boards with results; None before there are any."""
+        """Return the seconds that the rest takes one worker, from boards with results; None before there are any."""
         sizes = [(board.total, board.costs.mean) for board in self.boards if board.costs.known]
         if not sizes:
             return None
@@ -83,14 +83,14 @@ class MatchQueue:
         return (self.total - self.found - self.played) * mean
 
     def estimate(self) -> float | None:
-        """Return how long the rest takes one worker; None until it is reliable for every board."""
+        """Return the seconds that the rest takes one worker; None until that is reliable for every board."""
         left = [board for board in self.boards if board.total > board.found + board.played and not board.has_failed]
         if not left or not all(board.costs.settled(board.schedule.boards[board.number].entries) for board in left):
             return None
         return sum((board.total - board.found - board.played) * board.costs.mean for board in left)
 
     def reasons(self, given_up_only: bool) -> list[str]:
-        """Return why matches were not played, a line each or a line for many; of an interrupted run those given up."""
+        """Return lines on why matches were not played; for an interrupted run only those given up."""
         given_up = self.not_played
         lines = [f"{spec.id}: {why}" for spec, why in given_up.items()]
         if given_up_only:
@@ -116,7 +116,7 @@ class MatchQueue:
         return bool(matches)
 
     def next_chunk(self, workers: int) -> Chunk | None:
-        """Return what one of so many workers should play next; None while there is nothing."""
+        """Return the next chunk for one of these `workers`; None while there is none."""
         matches = self.order.next(workers)
         if not matches:
             return None
@@ -136,7 +136,7 @@ class MatchQueue:
         )
 
     def next_stage(self) -> bool:
-        """Go on with boards whose stage is complete; return whether there are any."""
+        """Start the next stage of boards whose stage is complete; return whether there are any."""
         if not self._has_stages:
             return False
         present = self.tournament.now().schedule
@@ -159,7 +159,7 @@ class MatchQueue:
         return [board.number for board in self.boards if board.is_complete]
 
     def count_remaining(self) -> bool:
-        """Count what the log has of the matches that were not handed out; return whether there was time for all."""
+        """Count matches in the log that were not handed out; return whether there was time for all of them."""
         return all([board.count_remaining() for board in self.boards])
 
     # Replies
@@ -202,7 +202,7 @@ class MatchQueue:
             self.order.put_back([charged])
 
     def write(self, run: int) -> None:
-        """Write what is not in the log yet, in one transaction."""
+        """Write the results that are not in the log yet, in one transaction."""
         results, self.unwritten = self.unwritten, []  # what cannot be written is played again when the run is resumed
         if results:
             self.store.add(self.planned, results, run)

@@ -70,7 +70,7 @@ class Run:
         """The plan as workers get it."""
 
     def play(self) -> Outcome:
-        """Play everything that is missing. Ctrl-C ends that soon: what is in flight is kept if it ends soon too."""
+        """Play all missing matches. Ctrl-C ends the run; matches in play are kept if they end soon."""
         started = time.monotonic()
         missing = self.matches.any_missing()
         self._update_progress()
@@ -93,7 +93,7 @@ class Run:
         )
 
     def _begin(self, resolved: str) -> None:
-        """Write into the log what is played by which code."""
+        """Record the run in the log: its plan, versions, bots and their sources."""
         if not self.first.name:
             self.first.start()
         bots = [bot.row for bot in self.plan.bots]

@@ -18,7 +18,7 @@ from engine.cache import kernel_cache
 
 POLL_SECONDS = 0.1
 COMPILER_MARKS = (b"engine.kernel", b"numba")
-"""What is in the source of a bot that compiles something."""
+"""Texts in the source of a bot that compiles code."""
 
 
 class CompiledCode:

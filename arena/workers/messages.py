@@ -31,7 +31,7 @@ RATINGS = -1
 
 
 class Start(NamedTuple):
-    """First words to the supervisor of a worker, which adopts them before it forks the worker."""
+    """First message to the supervisor of a worker: folder and environment of the worker."""
 
     folder: str
     """To work in."""
@@ -39,7 +39,7 @@ class Start(NamedTuple):
 
 
 class Hello(NamedTuple):
-    """Ask a worker who it is."""
+    """Ask a worker for its code version, library versions and process."""
 
 
 class Greeting(NamedTuple):
@@ -103,7 +103,7 @@ class PlannedBot(NamedTuple):
 
 
 class WorkerPlan(NamedTuple):
-    """What a worker needs to know of a plan, before the first chunk of matches."""
+    """A plan as workers get it, before the first chunk of matches."""
 
     keys: dict[str, tuple[bytes, bytes]]
     """Keys of the dice and of bots' seeds, by the hash of a secret key, or "" for public dice."""
@@ -245,7 +245,7 @@ class Compile(NamedTuple):
 
 
 class Compiled(NamedTuple):
-    """Reply to `Compile`: done, as far as it can be; what cannot be compiled fails in its first match."""
+    """Reply to `Compile`; code that cannot be compiled fails in its first match."""
 
 
 class Played(NamedTuple):
@@ -280,7 +280,7 @@ class DiskFull(NamedTuple):
 
 
 class WorkerDeath(NamedTuple):
-    """What is known of a worker process that ended before it replied."""
+    """End of a worker process before its reply."""
 
     number: int
     """Of the match in its chunk."""
@@ -289,7 +289,7 @@ class WorkerDeath(NamedTuple):
     ply: int
     cause: str
     starved: bool = False
-    """Whether the worker had little of the processor for what it did not finish in time."""
+    """Whether the worker had little processor time for what it did not finish in time."""
     how: str = ""
     """How the process ended, in words."""
     killed: bool = False
@@ -301,7 +301,7 @@ class WorkerDeath(NamedTuple):
 
 
 class WorkerLost(NamedTuple):
-    """In place of a reply that will never come, since a worker was lost with its machine."""
+    """Loss of a worker with its machine; no reply will come."""
 
     in_play: bool = True
     """Whether its chunk was being played, not waiting behind another one."""

@@ -18,14 +18,14 @@ POLL_SECONDS = 0.1
 
 
 class Pool(Protocol):
-    """Workers that take chunks and put (worker, chunk, reply) into the runner's queue."""
+    """Workers that take chunks and put replies into the runner's queue."""
 
     @property
     def size(self) -> int:
         """Workers that can play now."""
 
     def idle(self, ahead: int = CHUNKS_PER_WORKER) -> list[int]:
-        """Return the workers that hold fewer than so many chunks, those with the fewest first."""
+        """Return the workers that hold fewer than `ahead` chunks, those with the fewest first."""
 
     def submit(self, worker: int, chunk: Chunk) -> None: ...
 
@@ -36,7 +36,7 @@ class Pool(Protocol):
         """Take no further chunk; those in flight still come back."""
 
     def close(self) -> None:
-        """End the workers, whatever they are doing; chunks still in flight are dropped."""
+        """End the workers at once; chunks in flight are dropped."""
 
 
 @dataclass(eq=False)
@@ -47,7 +47,7 @@ class Chunk:
     board: int
     worker_name: str = ""
     seconds: float = 0.0
-    """What it is expected to take."""
+    """Estimated seconds to play it."""
     worker: tuple[int, int] = (0, 0)
     """The pool and the worker that it went to."""
     out_of_replays: tuple[int, ...] = ()

@@ -50,7 +50,7 @@ class ActivityStart(NamedTuple):
 
 
 class StallDetector:
-    """Finds out from a worker's processor time whether it has stopped."""
+    """Detect a stopped worker from its processor time."""
 
     def __init__(self, process: int) -> None:
         """`process` is its number, 0 while that is not known."""
@@ -82,7 +82,7 @@ class Supervisor:
         self._number, self._descriptor = self.parent.fork(descriptors)
 
     def ends(self) -> bool:
-        """Return whether it ends in a while, as it does when its worker has."""
+        """Wait for its end, which follows that of its worker; return whether it has ended in time."""
         return wait_for(self._descriptor, self._number, END_SECONDS)
 
     def end(self) -> int:
@@ -217,7 +217,7 @@ class WorkerProcess:
     def exchange(
         self, message: messages.Message | None, limit: float | None = None
     ) -> messages.Message | messages.WorkerDeath:
-        """Return its next words, whatever they are; without a message of a worker that has more than one reply."""
+        """Send a message and return the next reply of any kind; without a message, return the next reply only."""
         if self._supervisor is None:
             if message is None:
                 return messages.WorkerDeath(0, NOBODY, 0, "crash", how="it is gone")
@@ -298,7 +298,7 @@ class WorkerProcess:
             return None
 
     def stop(self) -> int | None:
-        """End it, whatever it does, and return how it ended if it was there; any thread may call this."""
+        """End it and return its exit code, None if it was not running; any thread may call this."""
         with self._ending:
             if self._supervisor is None:
                 return None

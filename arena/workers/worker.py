@@ -53,13 +53,13 @@ if TYPE_CHECKING:
     from arena.isolation.process_pool import ProcessPool
 
 BEAT_SECONDS = 0.5
-"""Seconds between two beats."""
+"""Time between two heartbeats."""
 WAITING_FACTOR = 10
 """Times `GAME_SECONDS` that a game may take which waits instead of computing."""
 
 
 class BotHost:
-    """What the bots of a worker run in; the code that serves processes is imported when the first one is needed."""
+    """Environment of a worker's bots; code for bots in processes of their own is imported when the first one comes."""
 
     def __init__(self) -> None:
         self.interpreter = Interpreter()
@@ -139,7 +139,7 @@ def preload_of_plan(plan: messages.WorkerPlan) -> Preload:
 
 
 class LoadedPlan:
-    """A plan with the games and bots that were loaded for it so far."""
+    """A plan, with the games and bots loaded for it so far."""
 
     def __init__(
         self,
