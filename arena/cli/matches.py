@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import engine
 from arena import api
@@ -27,6 +27,39 @@ from engine.errors import one_line
 
 LAST_PLIES = 20
 """Plies shown before the failure of a game."""
+
+
+class _Pages(NamedTuple):
+    """What `arena replay` writes of a match beside what it prints."""
+
+    html: Path | None
+    open: bool
+    gif: Path | None
+    png: Path | None
+    ply: int | None
+
+    def check(self) -> None:
+        """Raise `ConfigError` for options that do not go together, and for files that cannot be written."""
+        if self.ply is not None and self.png is None:
+            raise ConfigError("--ply: names the position that --png writes; add --png FILE")
+        for name, file in (("--html", self.html), ("--gif", self.gif), ("--png", self.png)):
+            if file is not None:
+                check_file(file, name)
+
+    def wanted(self) -> list[str]:
+        """Return the options that write a file."""
+        given = {"--html": self.html, "--open": self.open, "--gif": self.gif, "--png": self.png}
+        return [name for name, value in given.items() if value]
+
+    def write(self, stored: StoredMatch, home: Path | None) -> None:
+        """Write what is wanted of a match, and print where it is."""
+        _write_page(stored, self.html, self.open, home)
+        if self.gif is None and self.png is None:
+            return
+        from arena.results.pages.pixels import write_pixels
+
+        for path in write_pixels(stored, self.png, self.gif, self.ply):
+            print_text(f"{path}")
 
 
 def print_match(
@@ -71,17 +104,22 @@ def print_replay(
     match: str | None,
     html: Path | None,
     open: bool,
+    gif: Path | None,
+    png: Path | None,
+    ply: int | None,
     home: Path | None,
 ) -> None:
     """Run `arena replay`."""
-    if html is not None:
-        check_file(html, "--html")
+    pages = _Pages(html, open, gif, png, ply)
+    pages.check()
     if Path(match_id).suffix == ".jsonl" or Path(match_id).is_file():
         stored = _replay_file(Path(match_id), match, audit, show)
         if stored is not None:
-            _write_page(stored, html, open, home)
-        elif html is not None or open:
+            pages.write(stored, home)
+        elif pages.html or pages.open:
             raise ConfigError(f"{match_id} has several matches; name one with --match to write its page")
+        elif wanted := pages.wanted():
+            raise ConfigError(f"{match_id} has several matches; name one with --match for {wanted[0]}")
         return
     if match is not None:
         raise ConfigError("--match is for a file of matches")
@@ -91,7 +129,7 @@ def print_replay(
     stored, _ = api.find_match(target, match_id, home, lambda line: print_to_stderr(f"warning: {line}"))
     game_of(stored)  # where there is nothing to replay, nothing is printed
     _print_stored(stored, audit, show)
-    _write_page(stored, html, open, home)
+    pages.write(stored, home)
 
 
 def _match_data(stored: StoredMatch) -> dict[str, Any]:

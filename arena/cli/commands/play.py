@@ -197,6 +197,9 @@ def replay(
     match: Annotated[str | None, typer.Option(help="Id of the match in a file to draw. Default: check all.")] = None,
     html: Html = None,
     open: Open = False,
+    gif: Annotated[Path | None, typer.Option(help="Write the match as an animated GIF.")] = None,
+    png: Annotated[Path | None, typer.Option(help="Write a position as PNG.")] = None,
+    ply: Annotated[int | None, typer.Option(help="The ply after which --png has it. Default: the last one.")] = None,
     home: Home = None,
 ) -> None:
     """Replay a match from a log or an exported file, without bots."""
@@ -205,4 +208,4 @@ def replay(
     preload()  # what workers need, while the rest is imported
     from arena.cli.matches import print_replay
 
-    print_replay(match_id, target, audit, show, match, html, open, home)
+    print_replay(match_id, target, audit, show, match, html, open, gif, png, ply, home)

@@ -292,6 +292,14 @@ def test_replay_finds_a_match_by_the_beginning_of_its_id_and_shows_its_moves(her
     assert shown.count("seat 0  ") == len(plies_of(shown)) > 0
 
 
+def test_replay_writes_a_match_as_gif_and_a_position_of_it_as_png(here, played, capsys, tmp_path):
+    line = next(line for line in lines_of(played) if line["game"] == "epicycle")
+    gif, png = tmp_path / "match.gif", tmp_path / "position.png"
+    said = say(capsys, "replay", line["match"], "--no-show", "--gif", str(gif), "--png", str(png), "--ply", "1")
+    assert said.splitlines()[-2:] == [str(png), str(gif)]
+    assert gif.read_bytes().startswith(b"GIF89a") and png.read_bytes().startswith(b"\x89PNG")
+
+
 def test_replay_names_the_matches_that_a_short_id_could_mean(here, played, capsys):
     block = lines_of(played)[0]["match"].partition("-")[0]
     error = complain(capsys, "replay", block[:8])

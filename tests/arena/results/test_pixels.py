@@ -1,0 +1,94 @@
+"""A match in pixels: the same bytes again, bounded frames and sizes, and nothing that a drawing could load."""
+
+import io
+
+import pytest
+from PIL import Image, ImageSequence
+
+from arena import api
+from arena.cli.app import run_command
+from arena.core.errors import ConfigError, StoreError
+from arena.results.pages import pixels
+from arena.results.pages.pixels import LAST_MILLISECONDS, MAX_GIF_SIDE, match_gif, position_png, write_pixels
+from engine import load_game
+
+
+@pytest.fixture(scope="module")
+def match():
+    return api.play_match("epicycle", ["greedy", "random"], 3)
+
+
+def frames_of(data):
+    """Return the frames of a GIF with how long each is shown."""
+    image = Image.open(io.BytesIO(data))
+    return [(frame.convert("RGB"), frame.info["duration"]) for frame in ImageSequence.Iterator(image)]
+
+
+def test_a_gif_shows_every_position_and_the_last_one_longer_and_is_the_same_bytes_again(match):
+    data = match_gif(match)
+    frames = frames_of(data)
+    assert len(frames) == len(match.moves) + 1
+    assert max(frames[0][0].size) == MAX_GIF_SIDE
+    assert frames[-1][1] == LAST_MILLISECONDS > 3 * frames[0][1]
+    assert len({frame.tobytes() for frame, _ in frames}) == len(frames)
+    assert Image.open(io.BytesIO(data)).info["loop"] == 0
+    assert match_gif(match) == data
+
+
+@pytest.mark.parametrize(("count", "most", "plies"), [(1, 9, [0]), (5, 9, [0, 1, 2, 3, 4]), (10, 4, [0, 3, 6, 9])])
+def test_of_a_long_match_plies_in_equal_steps_are_shown_the_first_and_the_last_among_them(count, most, plies):
+    assert pixels._spread(count, most) == plies
+
+
+def test_no_number_of_plies_gives_more_frames_than_allowed():
+    for count in range(1, 300):
+        for most in (2, 7, 40):
+            shown = pixels._spread(count, most)
+            assert len(shown) <= most and {shown[0], shown[-1]} == {0, count - 1}
+
+
+def test_a_gif_has_no_more_frames_and_bytes_than_allowed(match, monkeypatch):
+    monkeypatch.setattr(pixels, "MAX_GIF_FRAMES", 3)
+    assert len(frames_of(match_gif(match))) <= 3
+    monkeypatch.undo()
+    whole = match_gif(match)
+    monkeypatch.setattr(pixels, "MAX_GIF_BYTES", len(whole) - 1)
+    assert len(match_gif(match)) < len(whole)
+
+
+def test_a_png_shows_the_position_after_a_ply_and_by_default_the_last_one(match):
+    last = len(match.moves)
+    assert position_png(match) == position_png(match, last) != position_png(match, last - 1)
+    image = Image.open(io.BytesIO(position_png(match, 0, narrow=True)))
+    assert image.size[0] == 2 * 340
+    for ply in (-1, last + 1):
+        with pytest.raises(
+            ConfigError, match=f"--ply: is {ply}, and the match has {last} plies: 0, the start, to {last}"
+        ):
+            position_png(match, ply)
+
+
+@pytest.mark.parametrize(
+    ("picture", "why"),
+    [
+        ('<svg viewBox="0 0 9 9"><image href="file:///etc/passwd"/></svg>', "it holds <image>"),
+        ('<svg viewBox="0 0 9 9"><use href="other.svg#x"/></svg>', "it holds <use>"),
+        ('<svg viewBox="0 0 1e9 9"/>', "it is 1e[+]09 by 9 units large"),
+        ('<svg viewBox="0 0 nan 9"/>', "it is nan by 9 units large"),
+        ("<svg", "cannot be shown in pixels"),
+        (None, "is no text of at most"),
+    ],
+)
+def test_a_drawing_that_could_load_something_or_is_too_large_is_refused(match, monkeypatch, picture, why):
+    monkeypatch.setattr(type(load_game("epicycle", 2).new_initial_state()), "picture", lambda state, **_: picture)
+    for draw in (match_gif, position_png):
+        with pytest.raises(StoreError, match=why):
+            draw(match)
+
+
+def test_both_are_written_by_the_function_and_by_the_command(match, tmp_path, capsys):
+    png, gif = tmp_path / "p.png", tmp_path / "m.gif"
+    assert write_pixels(match, png, gif, 2) == [png, gif]
+    assert (png.read_bytes(), gif.read_bytes()) == (position_png(match, 2), match_gif(match))
+    assert run_command(["replay", "0", "--ply", "3"]) == 2
+    assert capsys.readouterr().err == "error: --ply: names the position that --png writes; add --png FILE\n"
