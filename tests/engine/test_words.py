@@ -17,7 +17,7 @@ from engine import Names
 from engine.conformance.matches import drawn
 from engine.replays import replay
 from engine.words import MAX_SENTENCE_CHARS, following
-from tests.engine.matches import tables
+from tests.engine.matches import stops, tables
 from tests.engine.word_claims.common import Said, labels, without_you
 
 CLAIMED = [table for table in tables() if importlib.util.find_spec(f"tests.engine.word_claims.{table[0]}") is not None]
@@ -137,6 +137,22 @@ def test_sentences_speak_of_parts_that_are_there(match):
         assert {*said.sentence.parts} <= sources | targets
         assert {motion.source for motion in said.sentence.motions} <= {*sources, ""}
         assert {motion.target for motion in said.sentence.motions} <= {*targets, ""}
+
+
+def signatures(game):
+    """Return what each kernel of a game's rules has been compiled for."""
+    return {name: len(each.signatures) for name, each in vars(game.rules).items() if hasattr(each, "signatures")}
+
+
+@pytest.mark.parametrize("match", CLAIMED, ids=str)
+def test_words_need_no_kernel_that_notation_and_drawings_do_not(match):
+    name, players, options = match
+    game = engine.load_game(name, players, **options)
+    for state in stops(game, 5):
+        assert str(state) and state.svg() and state.targets() != {}
+    compiled = signatures(game)
+    assert sum(1 for _ in said_of(match, 5)) > 0
+    assert signatures(game) == compiled
 
 
 @pytest.mark.parametrize("match", tables(), ids=str)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from connect_four.rules import FULL_BOARD, HEIGHT, ROWS, has_four
+from connect_four.rules import FULL_BOARD, HEIGHT, NORMAL, ROWS
 from connect_four.text import ACTIONS
 from engine.words import Names, Sentence, following, placing
 
@@ -23,7 +23,7 @@ def tell(before: KernelState, action: int, after: KernelState, names: Names) -> 
     """Return where a stone went, and whether it made a line."""
     seat, filled = before.current_player(), int(before.record.stones[0] | before.record.stones[1])
     row = (filled >> HEIGHT * action & (1 << ROWS) - 1).bit_length() + 1
-    line = ", which makes four in a line" if has_four(after.record.stones[seat]) else ""
+    line = ", which makes four in a line" if after.record.ended == NORMAL else ""
     text = f"{names.does(seat, 'drop')} a stone into column {ACTIONS[action]}, where it lies in row {row}{line}."
     return Sentence(names.begin(text), (f"column-{ACTIONS[action]}",), section="§4 What a drop does")
 
