@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
@@ -234,6 +235,8 @@ def _print_plies(stored: StoredMatch, plies: Sequence[Told], show: bool) -> None
         mark = "" if ply.by in ("bot", "dice") else f" ({ply.by})"
         note = f"  — {without_controls(notes[ply.number])}" if ply.number in notes else ""
         print_text(f"{ply.number + 1:4} {who}: {ply.text}{mark}{note}{_expected(ply)}")
+        if ply.sentence:
+            print(textwrap.indent(textwrap.fill(without_controls(ply.sentence), 75), " " * 5))
         if show:
             print(f"\n{ply.drawing}\n")
     for seat, (cause, at) in stored.forfeits.items():

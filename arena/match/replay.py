@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
@@ -17,7 +18,7 @@ from arena.match.stored import StoredMatch
 from arena.match.views import view
 from arena.schedule.boards import Board
 from arena.schedule.foreign import MARK, is_marked
-from engine import CHANCE, TERMINAL, EngineError, Game, State, load_game
+from engine import CHANCE, TERMINAL, EngineError, Game, Names, State, load_game
 from engine.errors import did_you_mean, in_short
 
 
@@ -52,6 +53,25 @@ class Told(NamedTuple):
     """Of the state after it, if that was asked for."""
     evaluation: tuple[float, ...] | None
     line: tuple[str, ...]
+    sentence: str = ""
+    """What it did, in the game's words, if drawings were asked for."""
+
+
+def in_words(match: StoredMatch, keys: KeyPair | None, drawn: bool) -> Iterator[Told]:
+    """Yield every ply of a match as `replay` does, in words; `drawn` with drawings and sentences."""
+    names, before = Names.of_players(match.names), None
+    for ply in replay(match, keys):
+        drawing, sentence = (str(ply.state), _sentence(match, before, ply, names)) if drawn else ("", "")
+        yield Told(*ply[:5], drawing, ply.evaluation, ply.line, sentence)
+        before = ply.state.clone() if drawn else None  # the other one is changed by the next ply
+
+
+def _sentence(match: StoredMatch, before: State | None, ply: Ply, names: Names) -> str:
+    """Return what a ply did; nothing where the game's words fail. The first one was before no other."""
+    with contextlib.suppress(Exception):  # whatever a plug-in's words do: there is the notation
+        before = before or game_of(match).new_initial_state()
+        return before.tell(before.string_to_action(ply.text), names, ply.state).text
+    return ""
 
 
 def replay(match: StoredMatch, keys: KeyPair | None = None) -> Iterator[Ply]:

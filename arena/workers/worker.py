@@ -36,7 +36,7 @@ from arena.match.heartbeat import NOBODY, SIZE, Heartbeat
 from arena.match.player import Contestant, Entrant, failing
 from arena.match.printed import PRINTED, WITH_FAULT
 from arena.match.referee import Course, Match, Report, play_match, warm_up
-from arena.match.replay import Told, replay
+from arena.match.replay import in_words
 from arena.match.result import MatchRow, row_of
 from arena.registry.bundles import Bundle
 from arena.registry.describe import describe
@@ -247,12 +247,7 @@ class LoadedPlan:
 
 def _replay(request: messages.ReplayRequest) -> messages.ReplayReply:
     try:
-        plies = replay(request.match, request.keys)
-        told = [
-            Told(*ply[:5], str(ply.state) if request.drawn else "", ply.evaluation, ply.line)  # its text holds no state
-            for ply in plies
-        ]
-        return messages.ReplayReply(told, "")
+        return messages.ReplayReply(list(in_words(request.match, request.keys, request.drawn)), "")
     except StoreError as error:
         return messages.ReplayReply([], str(error))
 

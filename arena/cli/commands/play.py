@@ -117,7 +117,9 @@ def match(
     ] = None,
     opening: Opening = None,
     isolation: Isolation = None,
-    show: Annotated[bool, typer.Option("--show", help="Draw the position after every ply.")] = False,
+    show: Annotated[
+        bool, typer.Option("--show", help="Draw the position after every ply, and tell what it did.")
+    ] = False,
     html: Html = None,
     open: Open = False,
     as_json: AsJson = False,
@@ -193,7 +195,9 @@ def replay(
         str | None, typer.Option("--in", metavar="CONFIG|DB", help="Tournament to search. Default: all under --home.")
     ] = None,
     audit: Annotated[bool, typer.Option("--audit", help="Recompute every roll and random move from the keys.")] = False,
-    show: Annotated[bool, typer.Option("--show/--no-show", help="Draw the position after every ply.")] = True,
+    show: Annotated[
+        bool, typer.Option("--show/--no-show", help="Draw the position after every ply, and tell what it did.")
+    ] = True,
     match: Annotated[str | None, typer.Option(help="Id of the match in a file to draw. Default: check all.")] = None,
     html: Html = None,
     open: Open = False,

@@ -289,6 +289,7 @@ def test_replay_finds_a_match_by_the_beginning_of_its_id_and_shows_its_moves(her
         assert " ".join(plies_of(said)) == line["moves"]
         assert "all as recorded" in said
     shown = say(capsys, "replay", line["match"], "--in", "t.toml")
+    assert len(re.findall(r"^     (?:The pieces are dealt|.* puts a) ", shown, re.MULTILINE)) == len(plies_of(shown))
     assert shown.count("seat 0  ") == len(plies_of(shown)) > 0
 
 
