@@ -12,6 +12,7 @@ from pathlib import Path
 from arena.core.errors import ArenaError
 from arena.core.machine import cores
 from arena.sessions.analysis import AnalysisPool
+from arena.sessions.playable import PlayableBots
 from arena.sessions.saving import save
 from arena.sessions.session import PlaySession, RefusedError
 from arena.sessions.setup import SessionSetup
@@ -62,6 +63,7 @@ class SessionRegistry:
         self.files: set[str] = set()
         """Specs of bots in files that whoever started the server has named."""
         self.analyses = AnalysisPool(home=home)
+        self.playable = PlayableBots(home)
         self.max_workers = max_workers or max(4, 2 * cores())
         self._lock = threading.Lock()
         self._entries: dict[str, RegisteredSession] = {}
@@ -124,6 +126,7 @@ class SessionRegistry:
         for entry in entries:
             entry.session.close()
         self.analyses.close()
+        self.playable.close()
 
     def _remove_old(self) -> None:
         """Remove sessions that nobody has looked at for a day, and one for another where there are too many.

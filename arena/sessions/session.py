@@ -13,10 +13,13 @@ from arena.match.faults import RESIGNED
 from arena.match.result import MatchRow
 from arena.match.views import view
 from arena.plan.resolve import Plan
+from arena.runner.single import single_match, stored_of
 from arena.sessions.driver import MatchStart, SessionDriver
 from arena.sessions.match import SessionMatch
+from arena.sessions.narration import Narration
 from arena.sessions.setup import SessionSetup
 from arena.sessions.status import SessionStatus
+from arena.sessions.turning import largest_swing
 from arena.sessions.view import Phase, SessionView
 from arena.workers.messages import MoveReply
 from engine import EngineError, State
@@ -44,6 +47,8 @@ class PlaySession:
         self._lock = self._status.lock
         self._match = SessionMatch(setup, self.game)
         self._driver = SessionDriver(self._match, self._status, home, park_seconds)
+        self.narration = Narration(self._match.state_at(0))
+        """What the plies of the match did, in sentences."""
         self._driver.begin()
 
     def on_change(self, listener: Callable[[], None]) -> None:
@@ -191,9 +196,17 @@ class PlaySession:
                 ranks=[seat.rank for seat in result.seats] if result else None,
                 ended=result.ended if result else "",
                 seed=self.plan.schedule.seed if self.plan else self.setup.seed,
+                turning_ply=self._turning_ply(result),
                 can_take_back=not self.saved_as and match.last_decision() is not None,
                 kept=self.saved_as,
             )
+
+    def _turning_ply(self, result: MatchRow | None) -> int | None:
+        if result is None:
+            return None
+        assert self.plan is not None
+        swing = largest_swing(stored_of(self.plan, single_match(self.plan), result))
+        return self._match.last_decision() if swing is None else swing
 
     def state_at(self, ply: int) -> State:
         """Return the state before a ply; raises `RefusedError` for one that was not played."""
