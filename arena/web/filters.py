@@ -93,7 +93,7 @@ def under(rules: Markup) -> Markup:
     """Return rendered Markdown to stand below a heading of the second level, without its title."""
     text = re.sub(r"<h1>.*?</h1>\n?", "", str(rules), count=1, flags=re.S)
     for level in (4, 3, 2):
-        text = text.replace(f"<h{level}>", f"<h{level + 1}>").replace(f"</h{level}>", f"</h{level + 1}>")
+        text = re.sub(rf"<(/?)h{level}(?=[ >])", rf"<\g<1>h{level + 1}", text)
     text = text.replace("<pre>", '<pre tabindex="0">').replace("</table>", "</table></div>")
     return Markup(text.replace("<table>", '<div class="scroll" tabindex="0" role="group" aria-label="Table"><table>'))
 

@@ -4,14 +4,29 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from arena.core.errors import ConfigError
 from arena.sessions.analysis import AnalysisRequest, AnalysisResult, request_for
+from arena.sessions.narration import told
+from arena.sessions.registry import RegisteredSession
+from arena.sessions.saving import match_id_of
 from arena.sessions.setup import MAX_START_PLIES, check_position
 from arena.sessions.view import Phase, PlyView, SessionView
+from arena.web.catalog import LogCatalog
+from arena.web.links import Links
+from arena.web.play_words import (
+    faces_of,
+    label_of,
+    names_for,
+    prompt_of,
+    sentence_data,
+    status_of,
+    title_of,
+)
 from engine import CHANCE, TERMINAL, Game, State
+from engine.words import Names, Sentence, colour_name
 
 MAX_MOVES_CHARS = 3500
 """Characters of the moves in an address."""
@@ -19,13 +34,22 @@ MAX_PARTS, MAX_PART_CHARS, MAX_REASON_CHARS = 10, 100, 300
 """Parts of a drawing that are asked about at once; characters of one, and of what is said of them."""
 
 
-def state_data(state: State) -> dict[str, Any]:
+class Look(NamedTuple):
+    """How a page shows positions."""
+
+    names: Names
+    """What it calls the players."""
+    narrow: bool = False
+    """Whether its screen is narrow."""
+
+
+def state_data(state: State, look: Look) -> dict[str, Any]:
     """Return a position: its drawing and text, and the actions or outcomes with the parts to click for each."""
     who = state.current_player()
     parts = state.targets() if who >= 0 else None
     outcomes = [outcome for outcome, _ in state.chance_outcomes()]
     return {
-        "svg": svg_of(state),
+        "svg": svg_of(state, look),
         "text": str(state),
         "position": state.position if state.game.position else "",
         "seat": who,
@@ -33,6 +57,7 @@ def state_data(state: State) -> dict[str, Any]:
         "rolls": who == CHANCE,
         "rolling": state.rolling_seat() if who == CHANCE else -1,
         "touch": parts is not None,
+        "prompt": sentence_data(prompt_of(state, look.names)),
         "legal": [
             {"action": action, "text": state.action_to_string(action), "parts": list((parts or {}).get(action, ()))}
             for action in (outcomes or state.legal_actions())
@@ -40,40 +65,64 @@ def state_data(state: State) -> dict[str, Any]:
     }
 
 
-def svg_of(state: State) -> str:
+def svg_of(state: State, look: Look) -> str:
     """Return the drawing of a position; empty for a game that draws none."""
     try:
-        return state.svg()
+        labels = [label_of(look.names, seat) for seat in range(state.game.players)]
+        return state.picture(names=labels, narrow=look.narrow)
     except Exception:  # whatever a plug-in's drawing does: there is the text
         return ""
 
 
 def reason_data(state: State, parts: Sequence[str]) -> dict[str, Any]:
-    """Return why these parts of a drawing cannot be clicked in order; an empty reason where the game gives none."""
+    """Return why these parts of a drawing cannot be clicked in order, and where the rules have what is decided now.
+
+    An empty reason where the game gives none.
+    """
     why = None
     if len(parts) <= MAX_PARTS and max(map(len, parts), default=0) <= MAX_PART_CHARS:
         with contextlib.suppress(Exception):  # whatever a plug-in's reasons do: pages have a general one
             why = state.why_illegal(parts)
-    return {"why": why[:MAX_REASON_CHARS] if isinstance(why, str) else ""}
+    if not isinstance(why, str):
+        return {"why": ""}
+    rule = prompt_of(state, Names.of_colours(state.game.players), parts[:-1])  # of what is to be decided
+    where = {"section": rule.section, "anchor": rule.anchor} if rule.section else {}
+    return {"why": why[:MAX_REASON_CHARS], **where}
 
 
-def session_data(view: SessionView, owner: bool) -> dict[str, Any]:
+def prompt_data(state: State, look: Look, chosen: Sequence[str]) -> dict[str, Any]:
+    """Return what is to be clicked after the parts chosen so far, in a sentence."""
+    return sentence_data(prompt_of(state, look.names, chosen[:MAX_PARTS]))
+
+
+def told_data(state: State, action: int, look: Look) -> dict[str, Any]:
+    """Return what an action does, in a sentence; raises an `EngineError` for one that is not legal."""
+    return sentence_data(told(state, state.checked(action), look.names))
+
+
+def session_data(view: SessionView, sentences: Sequence[Sentence], owner: bool, narrow: bool) -> dict[str, Any]:
     """Return a session as its page shows it; `owner` is whether who looks may move."""
-    shown = state_data(view.state)
+    names = names_for(view.seats, owner)
+    shown = state_data(view.state, Look(names, narrow))
     scores: Sequence[int | None] = view.state.scores() or [None] * len(view.seats)
-    theirs = view.phase == Phase.WAITING and owner and view.seat >= 0 and view.seats[view.seat].person
-    if not theirs:
+    turn = view.phase == Phase.WAITING and owner and view.seat >= 0 and view.seats[view.seat].person
+    if not turn:
         shown["legal"] = []
     return {
         **shown,
+        "prompt": sentence_data(status_of(view, names, turn)),
+        "title": title_of(view.seats, names),
         "version": view.version,
         "phase": view.phase,
         "line": view.line,
-        "turn": theirs,
+        "turn": turn,
         "owner": owner,
+        "you": names.you,
         "seats": [
             {
                 "name": seat.name,
+                "label": label_of(names, number),
+                "colour": colour_name(number),
                 "person": seat.person,
                 "left": round(seat.left, 1),
                 "seconds": round(seat.seconds, 3),
@@ -85,7 +134,7 @@ def session_data(view: SessionView, owner: bool) -> dict[str, Any]:
             }
             for number, (seat, score) in enumerate(zip(view.seats, scores, strict=True))
         ],
-        "plies": [ply_data(view, number, ply) for number, ply in enumerate(view.plies)],
+        "plies": [ply_data(view, number, ply, sentences[number]) for number, ply in enumerate(view.plies)],
         "ended": view.ended,
         "seed": "" if view.seed is None else str(view.seed),
         "back": view.can_take_back and owner,
@@ -93,8 +142,8 @@ def session_data(view: SessionView, owner: bool) -> dict[str, Any]:
     }
 
 
-def ply_data(view: SessionView, number: int, ply: PlyView) -> dict[str, Any]:
-    """Return one ply: who moved, or whose dice fell, and why where nobody chose."""
+def ply_data(view: SessionView, number: int, ply: PlyView, sentence: Sentence) -> dict[str, Any]:
+    """Return one ply: who moved, or whose dice fell, what it did, and why where nobody chose."""
     forfeit = view.seats[ply.seat].forfeit if ply.seat >= 0 else None
     by = "dice" if ply.seat == CHANCE else "opening" if ply.opening else "forced" if ply.forced else ""
     if not by and forfeit is not None and number >= forfeit[1]:
@@ -104,6 +153,8 @@ def ply_data(view: SessionView, number: int, ply: PlyView) -> dict[str, Any]:
         "text": ply.text,
         "by": by,
         "rolled": ply.rolled_by,
+        "faces": faces_of(ply.text, ply.rolled_by),
+        "told": sentence_data(sentence),
         "note": view.notes.get(number, ""),
     }
 
@@ -160,3 +211,23 @@ def analysis_address(game: Game, moves: str, position: str = "") -> str:
         return ""
     fields = {"game": game.spec, "players": game.players, "position": position, "moves": moves}
     return f"/analysis?{urlencode({key: value for key, value in fields.items() if value})}"
+
+
+def session_values(
+    catalog: LogCatalog, links: Links, entry: RegisteredSession, owner: bool, narrow: bool
+) -> dict[str, Any]:
+    """Return all that the page of a session shows, with the addresses of what belongs to it."""
+    session = entry.session
+    view = session.view()
+    start, actions = len(view.state.history()) - len(view.plies), view.state.history()
+    sentences = session.narration.sentences(actions[start:], names_for(view.seats, owner))
+    data = session_data(view, sentences, owner, narrow)
+    data["line"] = catalog.words(view.line)
+    words, position = [ply.text for ply in view.plies], session.setup.position or ""
+    data["analysis"] = analysis_address(session.game, " ".join(words), position)
+    turned = None if view.turning_ply is None else " ".join(words[: view.turning_ply])
+    data["turned"] = "" if turned is None else analysis_address(session.game, turned, position)
+    data["replay"] = ""
+    if view.kept and session.plan is not None:
+        data["replay"] = links.match(view.kept, match_id_of(session.plan))
+    return data

@@ -1,4 +1,4 @@
-"""Addresses of sessions and of the analysis board.
+"""Addresses of sessions.
 
 Whoever opened a session may move in it: the browser holds a random secret in a cookie that no script and no other site
 can read, and that is not part of the address. So an address can be given away for others to look on.
@@ -10,11 +10,11 @@ import asyncio
 import contextlib
 import hmac
 import secrets
-from collections.abc import Callable, Sequence
-from typing import Annotated, Any
+from collections.abc import Callable
+from typing import Any
 from urllib.parse import urlencode
 
-from fastapi import Depends, FastAPI, HTTPException, Query, Request, Response
+from fastapi import FastAPI, HTTPException, Request, Response
 from fastapi.responses import JSONResponse, RedirectResponse
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData
@@ -29,31 +29,34 @@ from arena.sessions.registry import RegisteredSession, SessionRegistry
 from arena.sessions.session import RefusedError
 from arena.sessions.setup import PERSON, PersonClock, SessionSetup
 from arena.web import play_data
+from arena.web.analysis_routes import (
+    SIMULATION_LIMITS,
+    Parts,
+    WithToken,
+    add_analysis_routes,
+    json_answer,
+    json_error,
+)
 from arena.web.catalog import NotFoundError
 from arena.web.links import Links
 from arena.web.pages import play as pages
+from arena.web.play_words import names_for
 from arena.web.rendering import Page
-from arena.web.safety import changes_something
-from engine import EngineError, Game, load_game
+from engine import EngineError, load_game
 
 COOKIE = "arena_seat"
 LONG_POLL_SECONDS = 20.0
 """Seconds after which a page that waits for a change is told that there is none."""
-SIMULATION_LIMITS = (1_000, 10_000, 100_000, 1_000_000)
-"""Simulations that pages offer."""
-WithToken = Depends(changes_something)
-Parts = Annotated[Sequence[str], Query()]
-"""Parts of a drawing in a query, in the order in which they were clicked."""
 
 
 def add_play_routes(app: FastAPI, registry: SessionRegistry, respond: Callable[[Request, Page], Response]) -> None:
-    """Add the addresses of sessions and of the analysis board; `respond` answers with a page."""
+    """Add the addresses of sessions, of the analysis board and of lessons; `respond` answers with a page."""
     links: Links = app.state.links
     _add_opening(app, registry, links, respond)
     _add_session(app, registry, links, respond)
     _add_looks(app, registry)
     _add_changes(app, registry)
-    _add_analysis(app, registry, links, respond)
+    add_analysis_routes(app, registry, respond)
 
 
 def _add_opening(
@@ -87,15 +90,17 @@ def _add_session(
         if claim and entry.claim and hmac.compare_digest(claim.encode(), entry.claim.encode()):
             entry.claim = ""
             return _with_cookie(RedirectResponse(f"/play/{id}", 303), entry.owner)
-        return respond(request, pages.session_page(links, entry, _is_owner(request, entry), SIMULATION_LIMITS))
+        owner = _is_owner(request, entry)
+        values = play_data.session_values(app.state.catalog, links, entry, owner, narrow=False)
+        return respond(request, pages.session_page(links, entry, values, SIMULATION_LIMITS))
 
     @app.get("/play/{id}/state", response_model=None)
-    async def state(request: Request, id: str, after: int = -1) -> Response:
+    async def state(request: Request, id: str, after: int = -1, narrow: bool = False) -> Response:
         entry = _entry(registry, id)
         await _change(entry, after)
         if entry.session.version <= after:
             return Response(status_code=204, headers={"Cache-Control": "no-store"})
-        return await run_in_threadpool(_session_json, request, entry)
+        return await run_in_threadpool(_session_json, request, entry, narrow)
 
     @app.get("/play/{id}/match.jsonl", response_model=None)
     def line(id: str) -> Response:
@@ -113,25 +118,35 @@ def _add_looks(app: FastAPI, registry: SessionRegistry) -> None:
     """Add the addresses of what there is to see beside a session as it stands."""
 
     @app.get("/play/{id}/at", response_model=None)
-    def at(id: str, ply: int) -> Response:
+    def at(request: Request, id: str, ply: int, narrow: bool = False) -> Response:
         entry = _entry(registry, id)
-        return _json(lambda: {**play_data.state_data(entry.session.state_at(ply)), "legal": []})
+        look = _look(request, entry, narrow)
+        return json_answer(lambda: {**play_data.state_data(entry.session.state_at(ply), look), "legal": []})
 
     @app.get("/play/{id}/preview", response_model=None)
-    def preview(id: str, action: int) -> Response:
+    def preview(request: Request, id: str, action: int, narrow: bool = False) -> Response:
         entry = _entry(registry, id)
         state = entry.session.view().state
         if action not in state.legal_actions():
             return Response(status_code=204)  # somebody has moved meanwhile
         after = state.child(action)
-        return _json(lambda: {"svg": play_data.svg_of(after), "text": str(after)})
+        return json_answer(lambda: {"svg": play_data.svg_of(after, _look(request, entry, narrow)), "text": str(after)})
 
     @app.get("/play/{id}/why", response_model=None)
     def why(id: str, version: int, part: Parts = ()) -> Response:
         view = _entry(registry, id).session.view()
         if view.version != version:
             return Response(status_code=204, headers={"Cache-Control": "no-store"})
-        return _json(lambda: play_data.reason_data(view.state, part))
+        return json_answer(lambda: play_data.reason_data(view.state, part))
+
+    @app.get("/play/{id}/prompt", response_model=None)
+    def prompt(request: Request, id: str, version: int, part: Parts = ()) -> Response:
+        entry = _entry(registry, id)
+        view = entry.session.view()
+        if view.version != version:
+            return Response(status_code=204, headers={"Cache-Control": "no-store"})
+        look = _look(request, entry, False)
+        return json_answer(lambda: play_data.prompt_data(view.state, look, part))
 
     @app.post("/play/{id}/found", dependencies=[WithToken], response_model=None)
     def found(id: str, limit: int = SIMULATION_LIMITS[1]) -> Response:
@@ -145,7 +160,7 @@ def _add_looks(app: FastAPI, registry: SessionRegistry) -> None:
                 "of": view.version,
             }
 
-        return _json(look)
+        return json_answer(look)
 
 
 def _add_changes(app: FastAPI, registry: SessionRegistry) -> None:
@@ -155,15 +170,15 @@ def _add_changes(app: FastAPI, registry: SessionRegistry) -> None:
         async def answer(request: Request, id: str) -> Response:
             entry = _entry(registry, id)
             if not _is_owner(request, entry):
-                return _error(403, "only the browser that opened this match may move here")
+                return json_error(403, "only the browser that opened this match may move here")
             form = await request.form(max_fields=10)
             try:
                 told = await run_in_threadpool(do, entry, form)
             except (ArenaError, EngineError) as error:
-                return _error(409, app.state.catalog.words(error))
+                return json_error(409, app.state.catalog.words(error))
             if isinstance(told, RegisteredSession):
                 return JSONResponse({"go": f"/play/{told.id}"}, headers={"Cache-Control": "no-store"})
-            return await run_in_threadpool(_session_json, request, entry)
+            return await run_in_threadpool(_session_json, request, entry, _flag(form, "narrow"))
 
         app.add_api_route(
             f"/play/{{id}}/{name}", answer, methods=["POST"], dependencies=[WithToken], response_model=None
@@ -191,62 +206,6 @@ def _add_changes(app: FastAPI, registry: SessionRegistry) -> None:
     change("rematch", lambda entry, form: registry.rematch(entry, _flag(form, "same"), _flag(form, "turned")))
 
 
-def _add_analysis(
-    app: FastAPI, registry: SessionRegistry, links: Links, respond: Callable[[Request, Page], Response]
-) -> None:
-    @app.api_route("/analysis", methods=["GET", "HEAD"], response_model=None)
-    def board(request: Request) -> Response:
-        return respond(request, pages.analysis_page(links, request.query_params, SIMULATION_LIMITS))
-
-    @app.get("/analysis/state", response_model=None)
-    def state(game: str, players: int, position: str = "", moves: str = "") -> Response:
-        def look() -> dict[str, Any]:
-            _, found = play_data.asked(_game(game, players), position, moves)
-            return play_data.state_data(found)
-
-        return _json(look)
-
-    @app.post("/analysis/found", dependencies=[WithToken], response_model=None)
-    def found(
-        game: str, players: int, position: str = "", moves: str = "", limit: int = SIMULATION_LIMITS[1]
-    ) -> Response:
-        def look() -> dict[str, Any]:
-            asked = play_data.asked(_game(game, players), position, moves)
-            return play_data.analysis_data(registry.analyses.look(*asked, min(limit, SIMULATION_LIMITS[-1])))
-
-        return _json(look)
-
-    @app.get("/analysis/why", response_model=None)
-    def why(game: str, players: int, position: str = "", moves: str = "", part: Parts = ()) -> Response:
-        return _json(lambda: play_data.reason_data(play_data.asked(_game(game, players), position, moves)[1], part))
-
-    @app.get("/analysis/preview", response_model=None)
-    def preview(game: str, players: int, action: int, position: str = "", moves: str = "") -> Response:
-        def look() -> dict[str, Any]:
-            after = play_data.asked(_game(game, players), position, moves)[1].child(action)
-            return {"svg": play_data.svg_of(after), "text": str(after)}
-
-        return _json(look)
-
-
-def _game(spec: str, players: int) -> Game:
-    return load_game(spec, players)
-
-
-def _json(make: Callable[[], dict[str, Any]]) -> Response:
-    """Return what a function returns as JSON, or why there is nothing."""
-    try:
-        return JSONResponse(make(), headers={"Cache-Control": "no-store"})
-    except RefusedError as error:
-        return _error(409, str(error))
-    except (ArenaError, EngineError) as error:
-        return _error(400, str(error))
-
-
-def _error(status: int, words: str) -> Response:
-    return JSONResponse({"error": words[:2000]}, status, headers={"Cache-Control": "no-store"})
-
-
 def _entry(registry: SessionRegistry, id: str) -> RegisteredSession:
     entry = registry.find(id)
     if entry is None:
@@ -254,14 +213,14 @@ def _entry(registry: SessionRegistry, id: str) -> RegisteredSession:
     return entry
 
 
-def _session_json(request: Request, entry: RegisteredSession) -> Response:
-    view = entry.session.view()
-    data = play_data.session_data(view, _is_owner(request, entry))
-    data["line"] = request.app.state.catalog.words(view.line)
-    words = " ".join(ply.text for ply in view.plies)
-    data["analysis"] = play_data.analysis_address(entry.session.game, words, entry.session.setup.position or "")
-    if view.kept and entry.session.plan is not None:
-        data["replay"] = request.app.state.links.match(view.kept, saving.match_id_of(entry.session.plan))
+def _look(request: Request, entry: RegisteredSession, narrow: bool) -> play_data.Look:
+    """Return how a page of a session shows positions to whoever asks for it."""
+    return play_data.Look(names_for(entry.session.view().seats, _is_owner(request, entry)), narrow)
+
+
+def _session_json(request: Request, entry: RegisteredSession, narrow: bool) -> Response:
+    web = request.app.state
+    data = play_data.session_values(web.catalog, web.links, entry, _is_owner(request, entry), narrow)
     return JSONResponse(data, headers={"Cache-Control": "no-store"})
 
 

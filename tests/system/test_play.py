@@ -1,17 +1,22 @@
 """Persons play in Chromium: by clicks alone, against an installed server, with nothing from the network."""
 
 import re
+from urllib.parse import urlencode
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
+from arena.web.lessons import lessons_of
 from tests.arena.sessions.test_analysis import win_in_one
 from tests.support.installed import Installed
 from tests.system.test_browser import DESK, PHONE, browser  # noqa: F401 - a fixture
 
 LONG = 120_000
 """Milliseconds that a page may take whose kernels have to be compiled."""
+
+expect.set_options(timeout=30_000)
+TURN_OR_END = '#status:is([data-turn="1"], [data-phase="over"])'
 
 SERVE = """
 from arena.cli.app import main
@@ -36,8 +41,8 @@ def visit(browser, address):  # noqa: F811 - it is the fixture
     """Return a function that opens a page; the test fails if a request leaves the machine, or a script fails."""
     contexts, wrong = [], []
 
-    def open_page(place, viewport=DESK, scheme="light"):
-        context = browser.new_context(viewport=viewport, color_scheme=scheme)
+    def open_page(place, viewport=DESK, scheme="light", touch=False):
+        context = browser.new_context(viewport=viewport, color_scheme=scheme, has_touch=touch, reduced_motion="reduce")
         context.set_default_timeout(30_000)
         page = context.new_page()
         page.on("request", lambda request: request.url.startswith(address) or wrong.append(request.url))
@@ -55,72 +60,205 @@ def visit(browser, address):  # noqa: F811 - it is the fixture
 
 
 def sit(page, **fields):
-    """Start the match and wait until it is the person's turn."""
+    """Start a match and wait until it is the person's turn."""
+    page.evaluate("document.querySelectorAll('details').forEach(box => (box.open = true))")
     for name, value in fields.items():
-        field = page.locator(f'[name="{name.replace("_", "-")}"]')
+        field = page.locator(f'[name="{name.replace("_", "-", 1)}"]')
         if field.evaluate("field => field.tagName") == "SELECT":
             field.select_option(value)
         else:
             field.fill(value)
     page.click("text=Start the match")
-    expect(page.locator("#status")).to_have_text(re.compile("Your move|Over"), timeout=LONG)
+    expect(page.locator(TURN_OR_END)).to_be_visible(timeout=LONG)
 
 
-def click_part(part):
-    """Click a part in its drawing, as a mouse does."""
-    part.evaluate("part => part.dispatchEvent(new MouseEvent('click', {bubbles: true}))")
+def click(page, part, touch=False):
+    """Click the middle of a part, as a mouse or a finger does."""
+    part.evaluate("part => part.scrollIntoView({block: 'center', inline: 'center'})")
+    box = part.bounding_box()
+    press = page.touchscreen.tap if touch else page.mouse.click
+    press(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
 
 
 def moved(page, plies):
     """Wait until there are more plies and the person is to move, or the match is over."""
     page.wait_for_function(
-        """plies => document.querySelectorAll('#moves li').length > plies
-        && /^(Your move|Over|The match failed)/.test(document.getElementById('status').textContent)""",
+        """plies => {
+            const {turn, phase} = document.getElementById('status').dataset;
+            const moved = document.querySelectorAll('#moves li').length > plies;
+            return moved && (turn || phase === 'over' || phase === 'failed');
+        }""",
         arg=plies,
     )
 
 
-@pytest.mark.parametrize(
-    ("game", "players"), [("epicycle", 2), ("magic_mids", 2), ("midgard", 2), ("pyramid_punch", 2)]
-)
-def test_a_match_of_each_game_is_played_to_its_end_by_clicks_alone(visit, game, players):
-    page = visit(f"play?game={game}&players={players}")
-    sit(page, seed="5", seat_1="greedy")
+def is_over(page):
+    return page.locator("#status").get_attribute("data-phase") == "over"
+
+
+def turn_by_pointer(page, number, touch):
+    """Choose an action by clicking marked parts."""
+    plies = page.locator("#moves li").count()
+    while page.locator("#board .can").count() and page.locator("#moves li").count() == plies:
+        parts = page.locator("#board .can:not(.picked)")
+        click(page, parts.nth(number % parts.count()), touch)
+        number += 7
+
+
+def turn_by_keys(page, number):
+    """Choose an action by keys alone: the board has the focus again after others have moved."""
+    plies = page.locator("#moves li").count()
+    if not plies or not page.evaluate("document.getElementById('board').contains(document.activeElement)"):
+        assert number == 0, "the focus is back on the board"
+        page.locator("#board .can").first.focus()
+    while page.locator("#board .can").count() and page.locator("#moves li").count() == plies:
+        for _ in range(number % 5):
+            page.keyboard.press("ArrowRight")
+        page.keyboard.press("Enter")
+        number += 7
+
+
+WHOLE_MATCHES = [
+    ("epicycle", 2, {}, "keys", DESK),
+    ("epicycle", 5, {"option_setup": "random"}, "touch", PHONE),
+    ("epicycle", 3, {}, "mouse", PHONE),
+    ("epicycle", 4, {}, "mouse", DESK),
+    ("magic_mids", 2, {"option_capture_power": "each"}, "touch", PHONE),
+    ("magic_mids", 3, {"option_losers": "tied"}, "keys", DESK),
+    ("magic_mids", 4, {"option_full_board": "draw"}, "mouse", DESK),
+    ("midgard", 2, {}, "mouse", DESK),
+    ("midgard", 2, {"option_variant": "odin"}, "keys", PHONE),
+    ("midgard", 2, {"option_variant": "loki"}, "touch", PHONE),
+    ("midgard", 2, {"option_variant": "mere_mortal"}, "mouse", PHONE),
+    ("pyramid_punch", 2, {}, "touch", PHONE),
+    ("pyramid_punch", 3, {"option_max_turns": "12"}, "mouse", DESK),
+    ("pyramid_punch", 4, {"option_max_turns": "8", "option_cap_ranking": "draw"}, "keys", DESK),
+    ("pyramid_punch", 5, {"option_max_turns": "6"}, "mouse", PHONE),
+]
+
+
+@pytest.mark.parametrize(("game", "players", "options", "how", "viewport"), WHOLE_MATCHES)
+def test_a_whole_match_is_played_on_the_board_alone(visit, game, players, options, how, viewport):
+    page = visit(f"play?game={game}&players={players}", viewport, touch=how == "touch")
+    sit(page, seed="5", **{f"seat_{seat}": "random" for seat in range(1, players)}, **options)
     number = 0
-    while not page.locator("#status").inner_text().startswith("Over"):
+    while not is_over(page):
         plies = page.locator("#moves li").count()
-        while page.locator(".board .can").count() and page.locator("#moves li").count() == plies:
-            parts = page.locator("#board .can")
-            click_part(parts.nth(number % parts.count()))
-            number += 7
+        if number == 0:
+            page.locator("#board").scroll_into_view_if_needed()
+        if how == "keys":
+            turn_by_keys(page, number)
+        else:
+            turn_by_pointer(page, number, how == "touch")
         moved(page, plies)
+        number += 1
     assert page.locator("#problem").is_hidden()
     expect(page.locator("#after")).to_be_visible()
-    expect(page.locator("#result")).to_contain_text("Result: ")
+    expect(page.locator("#status")).to_have_text(re.compile("You (won|lost|came|share)"))
+    assert page.locator("#turned").get_attribute("href").startswith("/analysis?")
+    check(page)
+
+
+DECISIONS = [
+    ("epicycle", 2, "SMLSMLSML. SML/SML 0 0"),
+    ("magic_mids", 2, "......../......../......../......../........ 555/555 0 bbb 0"),
+    ("magic_mids", 4, "0S....../..1M..../....0M../......../......3L 132/232/242/241 0 335 4"),
+    ("midgard", 2, ""),
+    ("midgard(variant=odin)", 2, ""),
+    ("pyramid_punch", 2, ""),
+    ("pyramid_punch", 3, "LMSO@-/LMSO@-/LMSO@- 0 p 0"),
+    ("pyramid_punch", 2, "LMSO@0,0/LSMO@- 1 p 0"),
+    ("pyramid_punch", 3, "LMSO@0,0/MOLS@0,-1/LMSO@0,1 0 f 0"),
+    ("pyramid_punch", 3, ".MO.@0,0/LSMO@-1,1/S.ML@0,1 0 m 3"),
+]
+"""A position for every kind of decision: game, players, position."""
+
+
+@pytest.mark.parametrize("viewport", [DESK, PHONE], ids=["desk", "phone"])
+@pytest.mark.parametrize(("game", "players", "position"), DECISIONS)
+def test_every_marked_part_works_where_it_is_clicked(visit, game, players, position, viewport):
+    page = visit("analysis?" + urlencode({"game": game, "players": players, "position": position}), viewport)
+    page.wait_for_selector("#board .can")
+    state = page.evaluate("fetch(`/analysis/state${location.search}&narrow=${innerWidth < 640}`).then(it => it.json())")
+    answers = {"state": state, "found": {"values": [], "best": [], "simulations": 0, "running": False}}
+    page.route(
+        re.compile("/analysis/(state|found|prompt)[?]"),
+        lambda route: route.fulfill(json=answers.get(re.search("/analysis/([a-z]+)", route.request.url)[1], {})),
+    )  # so that the position stays as it is, whatever is chosen
+    for action in state["legal"]:
+        for step, name in enumerate(action["parts"]):
+            part = page.locator(f'#board [data-part="{name}"].can').first
+            click(page, part)
+            if step < len(action["parts"]) - 1:
+                expect(page.locator(f'#board [data-part="{name}"].picked')).to_have_count(1)
+        expect(page.locator("#moves")).to_have_value(re.compile(rf"(^| ){re.escape(action['text'])}$"))
+        page.wait_for_function("!document.querySelector('#board .picked') && document.querySelector('#board .can')")
+
+
+def test_a_guided_first_match_is_solved_by_clicks(visit):
+    for game in ("epicycle", "magic_mids", "midgard", "pyramid_punch"):
+        page = visit(f"learn/{game}")
+        for number, lesson in enumerate(lessons_of(game).lesson):
+            expect(page.locator("#task")).to_have_text(lesson.task)
+            legal = page.evaluate(
+                "query => fetch('/analysis/state?' + query).then(answer => answer.json())",
+                urlencode({"game": game, "players": lesson.players, "position": lesson.position}),
+            )["legal"]
+            if number == 1:
+                check(page)
+                wrong = next((each for each in legal if each["text"] not in lesson.solutions), None)
+                for name in wrong["parts"] if wrong else ():
+                    click(page, page.locator(f'#board [data-part="{name}"].can').first)
+                if wrong:
+                    expect(page.locator("#praise")).to_contain_text(lesson.hint)
+                    page.click("#again")
+            page.wait_for_selector("#board .can")
+            for name in next(each["parts"] for each in legal if each["text"] == lesson.solutions[0]):
+                click(page, page.locator(f'#board [data-part="{name}"].can').first)
+            expect(page.locator("#praise")).to_contain_text(lesson.praise)
+            last = number == len(lessons_of(game).lesson) - 1
+            page.click("#play" if last else "#next")
+        expect(page).to_have_url(re.compile("/play[?]game="))
+
+
+def test_without_scripts_the_page_says_who_is_to_move_and_why_moves_need_them(browser, address):  # noqa: F811
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"{address}play?game=epicycle&players=2")
+    page.click("text=Start the match")
+    for _ in range(100):
+        if re.search("You are to move|[Pp]lay", page.locator("#status").inner_text()):
+            break
+        page.wait_for_timeout(200)
+        page.reload()
+    assert page.locator("#board svg").count() == 1
+    assert "moves need it" in page.content()
+    context.close()
 
 
 def test_dice_are_shown_with_who_rolled_them(visit):
     page = visit("play?game=magic_mids&players=2")
     sit(page, seed="5")
-    assert "dice of seat 0" in page.locator("#moves").inner_text()
+    expect(page.locator("#news")).to_contain_text("You roll")
+    expect(page.locator("#news svg.die")).to_have_count(3)
 
 
 def test_an_illegal_click_explains_itself_and_a_move_is_taken_back(visit):
     page = visit("play?game=epicycle&players=2")
     sit(page, seed="3")
-    click_part(page.locator('#board [data-part="slot-3"]'))
+    click(page, page.locator('#board [data-part="slot-3"]'))
     expect(page.locator("#explain")).to_have_text("Slot 3 is 4 slots from the gap, and no piece has more than 3 pips.")
     page.route("**/why?*", lambda route: route.fulfill(json={"why": ""}))
-    click_part(page.locator('#board [data-part="slot-3"]'))
+    click(page, page.locator('#board [data-part="slot-3"]'))
     expect(page.locator("#explain")).to_have_text("slot 3 is not a legal target: choose one of the marked parts.")
     page.unroute("**/why?*")
     before = page.locator("#words").text_content()
-    click_part(page.locator("#board .can").first)
+    click(page, page.locator("#board .can").first)
     expect(page.locator("#explain")).to_contain_text("now choose one of the marked parts")
     page.keyboard.press("Escape")
     expect(page.locator("#board .picked")).to_have_count(0)
     for _ in range(2):
-        click_part(page.locator("#board .can").first)
+        click(page, page.locator("#board .can").first)
     moved(page, 0)
     assert page.locator("#words").text_content() != before
     page.click("#back")
@@ -168,11 +306,11 @@ def test_resigning_and_a_rematch(visit):
     page = visit("play?game=epicycle&players=2")
     sit(page)
     page.click("#resign")
-    expect(page.locator("#status")).to_contain_text("Over: forfeit")
+    expect(page.locator("#status")).to_have_text("You lost: you resigned.")
     before = page.url
     page.click("#again")
     page.wait_for_url(lambda url: url != before)
-    expect(page.locator("#status")).to_have_text(re.compile("Your move"), timeout=LONG)
+    expect(page.locator(TURN_OR_END)).to_be_visible(timeout=LONG)
 
 
 def test_the_analysis_finds_a_winning_move_and_plays_on_from_there(visit):
@@ -186,9 +324,9 @@ def test_the_analysis_finds_a_winning_move_and_plays_on_from_there(visit):
     best.locator("button").click()
     expect(page.locator("#status")).to_contain_text("over")
     page.click("#back")
-    expect(page.locator("#status")).to_contain_text(f"Seat {state.current_player()} to move")
+    expect(page.locator("#status")).to_contain_text(["Blue", "Orange"][state.current_player()])
     page.click("text=Start the match")
-    expect(page.locator("#status")).to_have_text(re.compile("Your move"), timeout=LONG)
+    expect(page.locator(TURN_OR_END)).to_be_visible(timeout=LONG)
 
 
 def test_a_game_without_a_map_of_its_drawing_is_played_from_a_list_with_previews(visit):
@@ -205,7 +343,7 @@ def test_a_game_without_a_map_of_its_drawing_is_played_from_a_list_with_previews
     sit(page, seed="1")
     page.locator("#actions button").first.hover()
     expect(page.locator("#preview svg")).to_be_visible()
-    while not page.locator("#status").inner_text().startswith("Over"):
+    while not is_over(page):
         plies = page.locator("#moves li").count()
         page.locator("#actions button").first.click()
         moved(page, plies)

@@ -7,12 +7,12 @@ import random
 from dataclasses import dataclass
 
 import engine
-from arena import api
 from arena.core.errors import ArenaError
-from arena.results.pages.templates import markdown
 from arena.web.catalog import LogCatalog, NotFoundError
+from arena.web.lessons import lessons_of
 from arena.web.links import Links
 from arena.web.rendering import Page, page
+from arena.web.rules import rules_of
 from engine.errors import EngineError, in_short
 from engine.registry import is_provided
 
@@ -48,10 +48,6 @@ def page_of(catalog: LogCatalog, links: Links, name: str) -> Page:
 
     def draw() -> Page:
         kind = engine.game_type(name)
-        try:
-            rules = markdown(api.rules(name))
-        except ArenaError:
-            rules = markdown("")
         game = engine.load_game(name, kind.min_players)
         return page(
             "game.html",
@@ -61,7 +57,8 @@ def page_of(catalog: LogCatalog, links: Links, name: str) -> Page:
             kind=kind,
             boards=[engine.load_game(name, players) for players in range(kind.min_players, kind.max_players + 1)],
             drawings=_drawings(game),
-            rules=rules,
+            rules=rules_of(name),
+            lessons=lessons_of(name),
         )
 
     found = catalog.results.get(("game", name), 0, draw)

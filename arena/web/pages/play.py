@@ -13,16 +13,18 @@ from arena.registry.submissions import submitted
 from arena.sessions.registry import MAX_SESSIONS, RegisteredSession, SessionRegistry
 from arena.sessions.setup import PERSON
 from arena.web import play_data
+from arena.web.bot_choices import bot_choices
+from arena.web.lessons import lessons_of
 from arena.web.links import Links
 from arena.web.rendering import Page, page
+from arena.web.rules import minute_of, rules_of
 from engine import EngineError, Parameter, game_names, game_type, load_game
 from engine.game_types import GameType
 from engine.registry import is_provided
 from engine.specs import split_game_spec
+from engine.words import colour_name
 
 NO_SESSION = "there is no such match (any more): matches end with the server, and a day after they were last looked at"
-SLOWER_BOTS = ("uct:simulations=10000", "uct:simulations=100000")
-"""Bots with parameters that are offered besides those by name."""
 
 
 class OwnSession(NamedTuple):
@@ -55,6 +57,8 @@ def setup_page(
         kind = game_type(game_names()[0])
         spec, players = kind.name, kind.min_players
     params = kind.resolve(split_game_spec(spec)[1])
+    game = load_game(spec, players)
+    named = sorted([*(named_bots().keys() - {MODELS}), *submitted(registry.home)])
     shown = page(
         "play.html",
         links,
@@ -66,9 +70,10 @@ def setup_page(
         spec=spec,
         players=players,
         options=[(option, params[option.name], _choices(option)) for option in kind.parameters],
-        bots=sorted([*(named_bots().keys() - {MODELS}), *submitted(registry.home)]),
-        stronger=SLOWER_BOTS,
+        bots=bot_choices(game, registry.playable.of(game, named) or ()),
+        lessons=lessons_of(kind.name),
         person=PERSON,
+        colours=[colour_name(seat) for seat in range(players)],
         fields={key: str(value)[:4000] for key, value in fields.items() if key != "token"},
         error=error,
         sessions=[_own_session(entry) for entry in registry.owned_by(owner)] if owner else [],
@@ -103,21 +108,25 @@ def _own_session(entry: RegisteredSession) -> OwnSession:
     return OwnSession(entry.id, f"{session.game.type.title}: {others}", session.phase)
 
 
-def session_page(links: Links, entry: RegisteredSession, owner: bool, budgets: Sequence[int]) -> Page:
-    """Return the page of a session; its script fetches the rest."""
+def session_page(links: Links, entry: RegisteredSession, values: Mapping[str, Any], limits: Sequence[int]) -> Page:
+    """Return the page of a session as it stands, by `play_data.session_values`; its script follows from there."""
     session = entry.session
+    kind = session.game.type
     return page(
         "session.html",
         links,
-        title=f"{session.game.type.title}, a match",
-        description="A match with persons and bots.",
+        title=f"{values['title']}: {kind.title}",
+        description=f"A match of {kind.title}.",
         scripts=("session.js",),
         id=entry.id,
         game=session.game,
-        seats=session.setup.seats,
-        owner=owner,
+        session=values,
+        owner=values["owner"],
         elsewhere=session.setup.starts_elsewhere,
-        budgets=budgets,
+        budgets=limits,
+        rules=rules_of(kind.name),
+        minute=minute_of(kind.name),
+        has_lessons=lessons_of(kind.name) is not None,
     )
 
 
@@ -149,6 +158,8 @@ def analysis_page(links: Links, fields: Mapping[str, str], budgets: Sequence[int
         ready=state is not None,
         person=PERSON,
         seat=state.current_player() if state is not None else -1,
+        colours=[colour_name(number) for number in range(players)],
+        rules=rules_of(kind.name),
     )
     return replace(shown, status=status)
 

@@ -1,5 +1,5 @@
 /** The analysis board: any position, the actions from it, and a search that grows while somebody looks. */
-import { Board, ask, change, find, list, make, showFound, sleep } from "./board.js";
+import { Board, ask, change, find, list, make, narrow, showFound, sleep, tell } from "./board.js";
 
 const page = find("analysis");
 const { game = "", players = "", position = "" } = page.dataset;
@@ -7,7 +7,14 @@ let moves = (page.dataset.moves ?? "").split(" ").filter(Boolean);
 /** @type {any} */
 let now = null;
 let searching = 0;
-const board = new Board(find("board"), find("explain"), (action) => play(action), (parts) => ask(`/analysis/why?${query()}&${parts}`));
+const board = new Board(
+  find("board"),
+  find("explain"),
+  (action) => play(action),
+  (what, parts) => ask(`/analysis/${what}?${query()}&${parts}`),
+  (sentence) => tell(find("status"), sentence),
+);
+board.players = (page.dataset.colours ?? "").split(" ");
 
 /** @param {string} id */
 const input = (id) => /** @type {HTMLInputElement} */ (find(id));
@@ -25,15 +32,15 @@ function play(action) {
 
 async function show() {
   searching += 1;
-  const data = await ask(`/analysis/state?${query()}`);
+  const data = await ask(`/analysis/state?${query()}&narrow=${narrow.matches ? 1 : 0}`);
   if (!data || data.error) {
     find("status").textContent = data?.error ?? "The server does not answer.";
     return;
   }
   now = data;
   board.show(data, data.over ? "The match is over here." : data.rolls ? "Dice are due: choose how they fall below the board." : "");
-  const who = data.over ? "The match is over here." : data.rolls ? `Dice are due${data.rolling < 0 ? "" : ` of seat ${data.rolling}`}: choose how they fall.` : `Seat ${data.seat} to move.`;
-  find("status").textContent = who;
+  if (data.rolls) find("status").textContent = `${data.prompt.text} Choose how the dice fall.`;
+  else tell(find("status"), data.prompt);
   find("words").textContent = data.text;
   find("now").textContent = data.position;
   input("moves").value = input("on-moves").value = moves.join(" ");
@@ -62,7 +69,7 @@ async function search(turn) {
       showFound(found, true, (action) => {
         const chosen = now.legal.find((/** @type {any} */ each) => each.action === action);
         if (chosen) play(chosen);
-      });
+      }, board.players);
       await sleep(found.running ? 250 : 1500);
     } catch {
       await sleep(2000);

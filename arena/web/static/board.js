@@ -2,7 +2,8 @@
  * A board that can be clicked. The server says which parts of the drawing stand for which action; nothing here knows
  * any rule.
  * @typedef {{action: number, text: string, parts: string[]}} Action
- * @typedef {{svg: string, text: string, touch: boolean, legal: Action[], seat: number, rolls: boolean}} Position
+ * @typedef {{text: string, parts: string[], motions: string[][], section: string, anchor: string}} Sentence
+ * @typedef {{svg: string, text: string, touch: boolean, legal: Action[], seat: number, rolls: boolean, prompt?: Sentence}} Position
  */
 
 /** @param {string} id */
@@ -40,36 +41,49 @@ function signed(value) {
   return `${value < -0.0005 ? "−" : "+"}${Math.abs(value).toFixed(3)}`;
 }
 
+/** Whether the screen is narrow: then the server is asked for the narrow drawing. */
+export const narrow = matchMedia("(max-width: 40rem)");
+
+const SIZES = /** @type {Record<string, string>} */ ({ S: "small", M: "medium", L: "large", O: "stone" });
+const MOVE_MILLISECONDS = 280;
+const LEAST_TARGET = 24;
+const TYPING_MILLISECONDS = 900;
+
 export class Board {
   /**
    * @param {HTMLElement} place
    * @param {HTMLElement} explain where it says what was clicked in vain
    * @param {(action: Action) => void} choose
-   * @param {(parts: URLSearchParams) => Promise<{why?: string} | null>} reason asks why parts cannot be clicked in order
+   * @param {(what: string, parts: URLSearchParams) => Promise<any>} ask asks `why` parts cannot be clicked in order, or for the `prompt` after them
+   * @param {(sentence: Sentence) => void} say shows what is to be done next
    */
-  constructor(place, explain, choose, reason) {
+  constructor(place, explain, choose, ask, say) {
     this.place = place;
     this.explain = explain;
     this.choose = choose;
-    this.reason = reason;
-    /** @type {string[] | null} What was clicked in vain last, while nothing else has happened. */
-    this.refused = null;
+    this.ask = ask;
+    this.say = say;
+    /** @type {string[] | null} What was asked about last, while nothing else has happened. */
+    this.asked = null;
     /** @type {Action[]} */
     this.legal = [];
     /** @type {string[]} */
     this.chosen = [];
+    /** @type {string[]} What players are called, by seat. */
+    this.players = [];
     this.why = "";
-    place.addEventListener("click", (event) => this.click(event.target));
-    place.addEventListener("keydown", (event) => {
-      if (event.key === "Enter" || event.key === " ") {
-        if (!this.click(event.target)) return;
-        event.preventDefault();
-        const next = this.place.querySelector(".can");
-        if (this.chosen.length && next instanceof SVGElement) next.focus();
-      }
-    });
+    /** @type {Sentence | null} */
+    this.prompt = null;
+    /** Whether the board was last used by keys: then they go on there when the drawing is replaced. */
+    this.byKeys = false;
+    this.typed = "";
+    this.typedAt = 0;
+    place.addEventListener("click", (event) => this.click(event.target, event));
+    place.addEventListener("pointerdown", () => (this.byKeys = false));
+    place.addEventListener("keydown", (event) => this.key(event));
     document.addEventListener("keydown", (event) => {
       if (event.key === "Escape" && this.chosen.length) this.start("");
+      else if (event.target === document.body) this.type(event);
     });
   }
 
@@ -77,24 +91,37 @@ export class Board {
    * Show a position; `why` says why nothing can be chosen, when nothing can.
    * @param {Position} position
    * @param {string} why
+   * @param {string[][]} motions pieces that have moved, from part to part
    */
-  show(position, why = "") {
+  show(position, why = "", motions = []) {
+    const before = places(this.place);
+    const focused = this.place.contains(document.activeElement);
     const svg = drawing(position.svg);
     if (svg) this.place.replaceChildren(svg);
-    else this.place.replaceChildren(make("pre", {}, position.text));
+    else this.place.replaceChildren(make("pre", { tabindex: "0" }, position.text));
     this.legal = position.touch ? position.legal : [];
     this.touch = position.touch;
     this.why = why;
+    this.prompt = position.prompt ?? null;
+    if (svg) animate(svg, before, motions);
     if (svg && this.legal.length) svg.setAttribute("role", "group");
     this.start("");
+    if (this.byKeys && (focused || document.activeElement === document.body)) this.focusNext();
+  }
+
+  /** Put the focus on the first part that can be clicked. */
+  focusNext() {
+    const next = this.place.querySelector(".can");
+    if (next instanceof SVGElement) next.focus();
   }
 
   /** @param {string} told */
   start(told) {
     this.chosen = [];
-    this.refused = null;
+    this.asked = null;
     this.mark();
     this.explain.textContent = told;
+    if (this.prompt && this.legal.length) this.say(this.prompt);
   }
 
   /** The parts that can be clicked next. */
@@ -114,26 +141,55 @@ export class Board {
       if (can || this.chosen.includes(name)) {
         part.setAttribute("tabindex", "0");
         part.setAttribute("role", "button");
-        part.setAttribute("aria-label", words(name));
+        part.setAttribute("aria-label", this.label(name));
       } else {
         for (const each of ["tabindex", "role", "aria-label"]) part.removeAttribute(each);
       }
     }
   }
 
+  /** What a part is called, with its player's name and its size in a word. @param {string} part */
+  label(part) {
+    const found = /^(hand|fighter|tile)-(\d)(?:-(\w))?$/.exec(part);
+    if (!found) return words(part);
+    const owner = this.players[Number(found[2])] ?? `seat ${found[2]}`;
+    return [owner + ":", SIZES[found[3]] ?? found[3], found[1]].filter(Boolean).join(" ");
+  }
+
   /**
-   * The part that a click means: of parts inside each other one that can be clicked, else the innermost one.
+   * The part that a click means: of what lies at the point a part that can be clicked, else the innermost part, else a
+   * part that can be clicked and whose box has the point, or is too small to be hit.
    * @param {EventTarget | null} target
+   * @param {MouseEvent | null} event
    */
-  meant(target) {
-    /** @type {string[]} */
-    const names = [];
-    for (let at = target instanceof Element ? target : null; at && at !== this.place; at = at.parentElement) {
-      const name = at.getAttribute("data-part");
-      if (name) names.push(name);
+  meant(target, event) {
+    const inner = around(target, this.place);
+    const pointed = event && (event.clientX || event.clientY) ? document.elementsFromPoint(event.clientX, event.clientY) : [];
+    const under = pointed.flatMap((element) => (this.place.contains(element) ? around(element, this.place) : []));
+    const names = [...inner, ...under];
+    const next = this.next();
+    const wanted = [next, new Set(this.chosen), new Set(this.legal.map((each) => each.parts[0]))];
+    const found = wanted.map((set) => names.find((name) => set.has(name))).find(Boolean);
+    if (found) return found;
+    const near = event && pointed.length ? this.near(event.clientX, event.clientY) : undefined;
+    return (inner.length ? undefined : near) ?? inner[0] ?? near;
+  }
+
+  /** The smallest marked part whose box has a point, made as large as a finger needs. @param {number} x @param {number} y */
+  near(x, y) {
+    let best;
+    let least = Infinity;
+    for (const part of this.place.querySelectorAll(".can")) {
+      const box = part.getBoundingClientRect();
+      const across = Math.max(0, LEAST_TARGET - box.width) / 2;
+      const down = Math.max(0, LEAST_TARGET - box.height) / 2;
+      const inside = x >= box.left - across && x <= box.right + across && y >= box.top - down && y <= box.bottom + down;
+      if (inside && box.width * box.height < least) {
+        least = box.width * box.height;
+        best = part.getAttribute("data-part") ?? undefined;
+      }
     }
-    const wanted = [this.next(), new Set(this.chosen), new Set(this.legal.map((each) => each.parts[0]))];
-    return wanted.map((set) => names.find((name) => set.has(name))).find(Boolean) ?? names[0];
+    return best;
   }
 
   /**
@@ -142,53 +198,215 @@ export class Board {
    */
   async refuse(name) {
     const parts = [...this.chosen, name];
-    const after = this.chosen.length ? ` after ${this.chosen.map(words).join(", ")}` : "";
-    this.refused = parts;
-    const told = await this.reason(new URLSearchParams(parts.map((part) => ["part", part]))).catch(() => null);
-    if (this.refused !== parts) return;
-    this.explain.textContent = told?.why || `${words(name)} is not a legal target${after}: choose one of the marked parts.`;
+    const after = this.chosen.length ? ` after ${this.chosen.map((part) => this.label(part)).join(", ")}` : "";
+    this.asked = parts;
+    const told = await this.ask("why", query(parts)).catch(() => null);
+    if (this.asked !== parts) return;
+    this.explain.textContent = told?.why || `${this.label(name)} is not a legal target${after}: choose one of the marked parts.`;
+    if (told?.section) this.explain.append(" ", ruleLink(told));
   }
 
-  /** @param {EventTarget | null} target @returns {boolean} whether it was a part */
-  click(target) {
-    const name = this.meant(target);
-    this.refused = null;
+  /** Say what is to be clicked after the parts chosen. */
+  async askNext() {
+    const parts = [...this.chosen];
+    this.asked = parts;
+    const told = await this.ask("prompt", query(parts)).catch(() => null);
+    if (this.asked === parts && told?.text) this.say(told);
+  }
+
+  /** @param {EventTarget | null} target @param {MouseEvent | null} event @returns {boolean} whether it was a part */
+  click(target, event = null) {
+    const name = this.meant(target, event);
+    this.asked = null;
     if (!name) {
       if (target instanceof Element && target.closest("svg")) {
         this.explain.textContent = this.why || (this.legal.length ? "That is no part to click: choose one of the marked ones." : "");
       }
       return false;
     }
+    this.pick(name);
+    return true;
+  }
+
+  /** @param {string} name */
+  pick(name) {
     if (!this.legal.length) {
       this.explain.textContent = this.why || "Choose from the list of actions below the board.";
-      return true;
+      return;
     }
     if (this.chosen.includes(name) && !this.next().has(name)) {
       this.start("Nothing is chosen now.");
-      return true;
+      return;
     }
     if (!this.next().has(name)) {
-      const first = new Set(this.legal.map((each) => each.parts[0]));
-      if (first.has(name)) this.chosen = [];
-      else {
+      if (!this.legal.some((each) => each.parts[0] === name)) {
         this.refuse(name);
-        return true;
+        return;
       }
+      this.chosen = []; // another piece is meant
     }
     this.chosen.push(name);
     const done = this.legal.find(
-      (each) => each.parts.length === this.chosen.length && each.parts.every((each, at) => each === this.chosen[at]),
+      (each) => each.parts.length === this.chosen.length && each.parts.every((part, at) => part === this.chosen[at]),
     );
     if (done) {
       this.legal = [];
       this.start("");
       this.choose(done);
-    } else {
-      this.explain.textContent = `${this.chosen.map(words).join(", ")}: now choose one of the marked parts. Escape starts over.`;
-      this.mark();
+      return;
     }
-    return true;
+    this.explain.textContent = `${this.chosen.map((part) => this.label(part)).join(", ")}: now choose one of the marked parts. Escape starts over.`;
+    this.mark();
+    this.askNext();
   }
+
+  /** @param {KeyboardEvent} event */
+  key(event) {
+    this.byKeys = true;
+    if (event.key === "Enter" || event.key === " ") {
+      if (!this.click(event.target)) return;
+      event.preventDefault();
+      if (this.chosen.length) this.focusNext();
+    } else if (/^Arrow/.test(event.key)) {
+      const marked = /** @type {SVGElement[]} */ ([...this.place.querySelectorAll(".can")]);
+      const at = marked.indexOf(/** @type {any} */ (document.activeElement));
+      if (!marked.length) return;
+      event.preventDefault();
+      const step = event.key === "ArrowRight" || event.key === "ArrowDown" ? 1 : -1;
+      marked[(at + step + marked.length) % marked.length].focus();
+    } else this.type(event);
+  }
+
+  /**
+   * Choose a part by what is typed: a piece by its letter, a cell by its coordinates.
+   * @param {KeyboardEvent} event
+   */
+  type(event) {
+    if (event.ctrlKey || event.altKey || event.metaKey || !/^[A-Za-z0-9]$/.test(event.key) || !this.legal.length) return;
+    const now = performance.now();
+    this.typed = (now - this.typedAt < TYPING_MILLISECONDS ? this.typed : "") + event.key.toLowerCase();
+    this.typedAt = now;
+    const ends = new Map([...this.next()].filter(Boolean).map((part) => [part, part.slice(part.lastIndexOf("-") + 1).toLowerCase()]));
+    const same = [...ends].filter(([, end]) => end === this.typed).map(([part]) => part);
+    const longer = [...ends].some(([, end]) => end !== this.typed && end.startsWith(this.typed));
+    if (!same.length) {
+      if (!longer) this.typed = event.key.toLowerCase();
+      return;
+    }
+    this.byKeys = true;
+    event.preventDefault();
+    const element = [...this.place.querySelectorAll(".can")].find((part) => part.getAttribute("data-part") === same[0]);
+    if (same.length === 1 && !longer) {
+      this.typed = "";
+      this.pick(same[0]);
+      if (this.chosen.length) this.focusNext();
+    } else if (element instanceof SVGElement) element.focus(); // Enter takes it
+  }
+}
+
+/** The names of the parts that an element is in, the innermost first. @param {EventTarget | null} target @param {Element} place */
+function around(target, place) {
+  /** @type {string[]} */
+  const names = [];
+  for (let at = target instanceof Element ? target : null; at && at !== place; at = at.parentElement) {
+    const name = at.getAttribute("data-part");
+    if (name) names.push(name);
+  }
+  return names;
+}
+
+/** @param {string[]} parts */
+function query(parts) {
+  return new URLSearchParams(parts.map((part) => ["part", part]));
+}
+
+/** Where pieces and parts of a drawing are. @param {Element} place */
+function places(place) {
+  const pieces = new Map([...place.querySelectorAll("[data-piece]")].map((piece) => [piece.getAttribute("data-piece") ?? "", piece.getBoundingClientRect()]));
+  const parts = new Map([...place.querySelectorAll("[data-part]")].map((part) => [part.getAttribute("data-part") ?? "", part.getBoundingClientRect()]));
+  return { pieces, parts };
+}
+
+/**
+ * Have pieces that are new where they stand come from where they were.
+ * @param {SVGSVGElement} svg
+ * @param {{pieces: Map<string, DOMRect>, parts: Map<string, DOMRect>}} before
+ * @param {string[][]} motions
+ */
+function animate(svg, before, motions) {
+  if (!before.pieces.size || matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+  const scale = svg.getScreenCTM()?.a || 1;
+  const now = [...svg.querySelectorAll("[data-piece]")];
+  const names = new Set(now.map((piece) => piece.getAttribute("data-piece")));
+  const gone = [...before.pieces].filter(([name]) => !names.has(name));
+  for (const piece of now) {
+    const name = piece.getAttribute("data-piece") ?? "";
+    if (before.pieces.has(name)) continue;
+    const kind = name.split("@")[0];
+    const at = gone.findIndex(([other]) => other.split("@")[0] === kind);
+    const source = motions.find(([from, to]) => from && around(piece, svg).includes(to))?.[0];
+    const from = at >= 0 ? gone.splice(at, 1)[0][1] : source && before.parts.get(source);
+    if (!from) continue;
+    const to = piece.getBoundingClientRect();
+    const across = (from.left + from.width / 2 - to.left - to.width / 2) / scale;
+    const down = (from.top + from.height / 2 - to.top - to.height / 2) / scale;
+    const frames = [{ transform: `translate(${across}px, ${down}px)` }, { transform: "none" }];
+    piece.animate(frames, { duration: MOVE_MILLISECONDS, easing: "ease-out" });
+  }
+}
+
+/** A link that opens the rules beside the board at a section. @param {Sentence} sentence */
+export function ruleLink(sentence) {
+  const link = make("a", { href: `#rules-${sentence.anchor}`, class: "rule" }, sentence.section);
+  link.addEventListener("click", (event) => {
+    const box = document.getElementById("rules");
+    const heading = document.getElementById(`rules-${sentence.anchor}`);
+    if (!(box instanceof HTMLDetailsElement) || !heading) return;
+    event.preventDefault();
+    box.open = true;
+    heading.scrollIntoView({ block: "start" });
+    heading.focus({ preventScroll: true });
+  });
+  return link;
+}
+
+/** Show a sentence in an element, with a link to its rule. @param {HTMLElement} place @param {Sentence} sentence */
+export function tell(place, sentence) {
+  place.replaceChildren(sentence.text);
+  if (sentence.section && document.getElementById(`rules-${sentence.anchor}`)) place.append(" ", ruleLink(sentence));
+}
+
+const PIPS = /** @type {Record<string, number[][]>} */ ({
+  1: [[10, 10]],
+  2: [[5, 15], [15, 5]],
+  3: [[5, 15], [10, 10], [15, 5]],
+  4: [[5, 5], [15, 5], [5, 15], [15, 15]],
+  5: [[5, 5], [15, 5], [10, 10], [5, 15], [15, 15]],
+  6: [[5, 5], [5, 10], [5, 15], [15, 5], [15, 10], [15, 15]],
+});
+
+/** A die with one face up: pips, an `a`ce, or a `b`lank. @param {string} face */
+export function die(face) {
+  const space = "http://www.w3.org/2000/svg";
+  const title = face === "b" ? "blank: stands for a face of another die" : face === "a" ? "ace" : face;
+  const svg = document.createElementNS(space, "svg");
+  for (const [key, value] of [["class", "die"], ["viewBox", "0 0 20 20"], ["role", "img"], ["aria-label", title]]) svg.setAttribute(key, value);
+  const label = document.createElementNS(space, "title");
+  label.textContent = title;
+  const box = document.createElementNS(space, "rect");
+  for (const [key, value] of [["x", "1"], ["y", "1"], ["width", "18"], ["height", "18"], ["rx", "4"]]) box.setAttribute(key, value);
+  svg.append(label, box);
+  if (face === "a") {
+    const star = document.createElementNS(space, "path");
+    star.setAttribute("d", "M10 3l2 5h5l-4 3.4 1.6 5.1L10 13.4 5.4 16.5 7 11.4 3 8h5z");
+    svg.append(star);
+  }
+  for (const [x, y] of PIPS[face] ?? []) {
+    const pip = document.createElementNS(space, "circle");
+    for (const [key, value] of [["cx", String(x)], ["cy", String(y)], ["r", "2"]]) pip.setAttribute(key, value);
+    svg.append(pip);
+  }
+  return svg;
 }
 
 /**
@@ -226,8 +444,10 @@ export function list(position, choose, preview) {
  * @param {any} found
  * @param {boolean} withActions
  * @param {((action: number) => void) | null} choose
+ * @param {string[]} players what they are called, by seat
  */
-export function showFound(found, withActions, choose) {
+export function showFound(found, withActions, choose, players = []) {
+  const called = (/** @type {number} */ seat) => players[seat] ?? `seat ${seat}`;
   const values = find("values");
   const place = find("found");
   values.hidden = !found.values.length;
@@ -235,13 +455,13 @@ export function showFound(found, withActions, choose) {
     values.replaceChildren(
       make(
         "div",
-        { class: "bars", role: "img", "aria-label": `Expected returns: ${found.values.map((/** @type {number} */ v, /** @type {number} */ s) => `seat ${s} ${signed(v)}`).join(", ")}` },
+        { class: "bars", role: "img", "aria-label": `Expected returns: ${found.values.map((/** @type {number} */ v, /** @type {number} */ s) => `${called(s)} ${signed(v)}`).join(", ")}` },
         ...found.values.map((/** @type {number} */ value, /** @type {number} */ seat) => {
           const share = Math.max(0, Math.min(1, (value + 1) / 2));
           const fill = make("div", { class: `fill fill-${seat}` });
           fill.style.width = `${100 * share}%`;
-          const bar = make("div", { class: "value-bar", title: `seat ${seat}: ${value.toFixed(3)}` }, fill);
-          return make("div", { class: "value" }, make("span", { class: `seat seat-${seat}` }, String(seat)), bar, make("span", { class: "number" }, signed(value)));
+          const bar = make("div", { class: "value-bar", title: `${called(seat)}: ${value.toFixed(3)}` }, fill);
+          return make("div", { class: "value" }, make("span", { class: `seat seat-${seat}` }, called(seat)), bar, make("span", { class: "number" }, signed(value)));
         }),
       ),
     );

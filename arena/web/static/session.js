@@ -1,19 +1,27 @@
 /** A session: what the server says of it is drawn, what is clicked is sent. */
-import { Board, ask, change, find, list, make, showFound, sleep } from "./board.js";
+import { Board, ask, change, die, find, list, make, narrow, showFound, sleep, tell } from "./board.js";
 
 const session = find("session");
 const base = `/play/${encodeURIComponent(session.dataset.id ?? "")}`;
 const problem = find("problem");
+const NEWS = 6;
 /** @type {any} */
 let now = null;
 /** @type {number | null} The ply of an earlier position that is shown in place of the last one. */
 let shown = null;
 let hinting = false;
 let sending = false;
-const board = new Board(find("board"), find("explain"), (action) => move(action.action), (parts) => ask(`${base}/why?version=${now.version}&${parts}`));
+const board = new Board(
+  find("board"),
+  find("explain"),
+  (action) => move(action.action),
+  (what, parts) => ask(`${base}/${what}?version=${now.version}&${parts}`),
+  (sentence) => tell(find("status"), sentence),
+);
 
 /** @param {string} id */
 const input = (id) => /** @type {HTMLInputElement} */ (find(id));
+const width = () => `narrow=${narrow.matches ? 1 : 0}`;
 
 /** @param {string} words */
 function complain(words) {
@@ -31,7 +39,7 @@ async function send(what, fields = {}) {
   if (sending) return; // a second click is no second wish
   sending = true;
   complain("");
-  const told = await change(`${base}/${what}`, fields).finally(() => (sending = false));
+  const told = await change(`${base}/${what}`, { ...fields, narrow: narrow.matches ? "1" : "0" }).finally(() => (sending = false));
   if (!told) return;
   if (told.error) {
     complain(told.error);
@@ -40,71 +48,92 @@ async function send(what, fields = {}) {
   else show(told);
 }
 
-/** @param {any} data */
-function status(data) {
-  if (data.phase === "failed") return `The match failed: ${data.line}`;
-  if (data.phase === "over") return `Over: ${data.ended}. ${places(data)}`;
-  if (data.line) return data.line[0].toUpperCase() + data.line.slice(1);
-  if (data.phase === "preparing") return "The match is being set up.";
-  const who = data.seat >= 0 ? `seat ${data.seat} (${data.seats[data.seat].name})` : "the dice";
-  if (data.turn) return `Your move: ${who}.`;
-  return data.phase === "waiting" ? `It is the move of ${who}.` : `Thinking: ${who}.`;
-}
-
-/** @param {any} data */
-function places(data) {
-  const order = data.seats.map((/** @type {any} */ seat, /** @type {number} */ number) => ({ ...seat, number }));
-  order.sort((/** @type {any} */ a, /** @type {any} */ b) => a.place - b.place);
-  return order.map((/** @type {any} */ seat) => `${seat.place}. ${seat.name}`).join(", ");
-}
-
 /** @param {any} data @param {boolean} again */
 function show(data, again = false) {
   if (now && data.version < now.version) return;
   if (now && data.version === now.version && !again) return;
-  const moved = !now || now.plies.length !== data.plies.length;
+  const plies = now ? now.plies.length : 0;
+  const moved = !now || plies !== data.plies.length;
+  const motions = now && data.plies.length > plies ? data.plies.slice(plies).flatMap((/** @type {any} */ ply) => ply.told.motions) : [];
   now = data;
   if (moved) {
     hinting = false;
     find("found").hidden = true;
     find("values").hidden = !input("bars").checked;
   }
-  if (data.phase === "failed" || (data.phase === "over" && data.line)) complain(data.line);
+  if (data.phase === "over" && data.line) complain(data.line);
   shown = null;
-  draw(data);
-  find("status").textContent = status(data);
-  find("status").dataset.turn = data.turn ? "1" : "";
+  board.players = data.seats.map((/** @type {any} */ seat) => seat.label);
+  draw(data, motions);
+  news(data);
+  find("title").textContent = data.title;
+  document.title = document.title.replace(/^.*?: /, `${data.title}: `);
   find("words").textContent = data.text;
   find("seats").replaceChildren(...data.seats.map(row));
   find("place-head").hidden = data.seats[0].place === null;
   find("score-head").hidden = data.seats[0].score === null;
-  find("result").textContent = data.phase === "over" ? `Result: ${data.ended}` : "Players";
   find("seed").textContent = data.seed;
   input("back").disabled = !data.back;
   input("resign").disabled = !data.turn;
   input("hint").disabled = data.seat < 0;
-  find("after").hidden = !(data.owner && data.phase === "over");
+  ending(data);
+  if (data.analysis) find("analyse").setAttribute("href", data.analysis);
+  moves(data);
+  list(data, (action) => move(action.action), (action) => ask(`${base}/preview?action=${action.action}&${width()}`));
+  tick();
+}
+
+/** @param {any} data @param {string[][]} motions */
+function draw(data, motions = []) {
+  const status = find("status");
+  status.dataset.turn = data.turn ? "1" : "";
+  status.dataset.phase = data.phase;
+  board.show(data, data.turn ? "" : data.prompt.text, motions);
+  tell(status, data.prompt);
+}
+
+/** What can be done when the match is over. @param {any} data */
+function ending(data) {
+  find("after").hidden = data.phase !== "over";
+  find("again-box").hidden = !data.owner;
   const keep = document.getElementById("keep");
   if (keep) keep.hidden = Boolean(data.kept);
+  find("turned").hidden = !data.turned;
+  if (data.turned) find("turned").setAttribute("href", data.turned);
   find("kept").hidden = !data.kept;
   if (data.kept) {
     const replay = make("a", { href: data.replay }, "Step through it");
     find("kept").replaceChildren(`Kept in the log ${data.kept}, by which arena replay, verify and export know it. `, replay, ".");
   }
-  if (data.analysis) find("analyse").setAttribute("href", data.analysis);
-  moves(data);
-  list(data, (action) => move(action.action), (action) => ask(`${base}/preview?action=${action.action}`));
-  tick();
 }
 
-/** @param {any} data */
-function draw(data) {
-  board.show(data, data.turn ? "" : status(data));
+/** What has happened since the person's last choice. @param {any} data */
+function news(data) {
+  const place = find("news");
+  /** @type {any[]} */
+  const plies = data.plies;
+  const mine = plies.map((ply) => ply.seat === data.you && !ply.by).lastIndexOf(true);
+  const first = Math.max(data.you === null ? plies.length - NEWS : mine, plies.length - NEWS, 0);
+  place.replaceChildren(...plies.slice(first).map((ply) => make("li", { class: line(ply) }, ...told(ply))));
+  find("news-box").hidden = !plies.length;
+}
+
+/** @param {any} ply */
+function line(ply) {
+  return ply.seat >= 0 ? `seat-${ply.seat}` : ply.rolled >= 0 ? `seat-${ply.rolled}` : "chance";
+}
+
+/** A ply in words, with dice as dice. @param {any} ply */
+function told(ply) {
+  const dice = ply.faces.map(die);
+  const why = { opening: " (drawn at random)", forced: " (the only move)", substitute: " (at random after the forfeit)" };
+  const note = /** @type {Record<string, string>} */ (why)[ply.by] ?? "";
+  return [...(dice.length ? [make("span", { class: "dice" }, ...dice)] : []), ply.told.text, note ? make("small", { class: "faint" }, note) : ""];
 }
 
 /** @param {any} seat @param {number} number */
 function row(seat, number) {
-  const who = make("td", { class: "name", title: seat.name }, seat.name, seat.person ? " (person)" : "");
+  const who = make("td", { class: "name", title: seat.name }, seat.label, seat.person && number !== now.you ? " (person)" : "");
   if (seat.forfeit) {
     const words = make("small", { class: "forfeit", title: seat.forfeit.detail }, ` forfeited: ${seat.forfeit.cause.replace(/_/g, " ")}`);
     who.append(words);
@@ -113,7 +142,7 @@ function row(seat, number) {
   return make(
     "tr",
     now.seat === number && now.phase !== "over" ? { "aria-current": "true" } : {},
-    make("td", {}, make("span", { class: `seat seat-${number}` }, String(number))),
+    make("td", {}, make("span", { class: `swatch fill-${number}`, "aria-hidden": "true" }), ` ${seat.colour}`),
     who,
     ...(seat.place === null ? [] : [make("td", { class: "number" }, String(seat.place))]),
     ...(seat.score === null ? [] : [make("td", { class: "number" }, String(seat.score))]),
@@ -126,17 +155,14 @@ function moves(data) {
   const place = find("moves");
   place.replaceChildren(
     ...data.plies.map((/** @type {any} */ ply, /** @type {number} */ number) => {
-      const kind = ply.seat < 0 ? "dice" : `seat-${ply.seat}`;
-      const link = make("a", { href: `#${number + 1}`, class: kind, title: ply.seat < 0 ? (ply.rolled < 0 ? "set-up" : `dice of seat ${ply.rolled}`) : `seat ${ply.seat}` }, ply.text);
-      const about = ply.by === "dice" ? (ply.rolled < 0 ? "set-up" : `dice of seat ${ply.rolled}`) : ply.by;
+      const link = make("a", { href: `#${number + 1}`, class: ply.seat < 0 ? "dice" : `seat-${ply.seat}` }, ply.text);
       link.addEventListener("click", (event) => {
         event.preventDefault();
         look(number + 1);
       });
-      const line = make("li", {}, link);
-      if (about) line.append(make("small", {}, ` ${about}`));
-      if (ply.note) line.append(make("small", { class: "faint" }, ` ${ply.note}`));
-      return line;
+      const item = make("li", {}, link, make("small", {}, " ", ...told(ply)));
+      if (ply.note) item.append(make("small", { class: "faint" }, ` ${ply.note}`));
+      return item;
     }),
   );
   place.scrollTop = place.scrollHeight;
@@ -146,16 +172,26 @@ function moves(data) {
 async function look(ply) {
   if (ply === now.plies.length) {
     shown = null;
-    draw(now);
-    return find("status").replaceChildren(status(now));
+    return draw(now);
   }
-  const then = await ask(`${base}/at?ply=${ply}`);
+  const then = await ask(`${base}/at?ply=${ply}&${width()}`);
   if (!then || then.error) return complain(then?.error ?? "");
   shown = ply;
   board.show(then, "This is an earlier position.");
   const link = make("button", { type: "button" }, "Back to the match");
   link.addEventListener("click", () => look(now.plies.length));
-  find("status").replaceChildren(`After ply ${ply} of ${now.plies.length}. `, link);
+  const words = ply ? now.plies[ply - 1].told.text : "The start.";
+  find("status").replaceChildren(`After ply ${ply} of ${now.plies.length}: ${words} `, link);
+}
+
+/** Show how the match ended: the last moves again, one after the other. */
+async function replayEnd() {
+  const last = now.plies.length;
+  find("board").scrollIntoView({ block: "center" });
+  for (let ply = Math.max(0, last - 3); ply <= last; ply += 1) {
+    await look(ply);
+    if (ply < last) await sleep(1200);
+  }
 }
 
 /** Clocks of persons run between what the server says. */
@@ -177,7 +213,7 @@ setInterval(() => {
 async function follow() {
   for (;;) {
     try {
-      const data = await ask(`${base}/state?after=${now ? now.version : -1}`);
+      const data = await ask(`${base}/state?after=${now ? now.version : -1}&${width()}`);
       if (data?.error) {
         complain(data.error);
         if (data.gone) return;
@@ -203,7 +239,7 @@ async function search() {
         complain(found?.error ?? "");
         hinting = input("bars").checked = false;
       } else if (found.of === now.version) {
-        showFound(found, hinting, now.turn ? (action) => move(action) : null);
+        showFound(found, hinting, now.turn ? (action) => move(action) : null, board.players);
         if (!found.running) await sleep(800);
       }
     } catch {
@@ -212,6 +248,10 @@ async function search() {
   }
 }
 
+narrow.addEventListener("change", async () => {
+  const data = await ask(`${base}/state?after=-1&${width()}`).catch(() => null);
+  if (data && !data.error) show(data, true);
+});
 find("back").addEventListener("click", () => send("back"));
 find("resign").addEventListener("click", () => {
   if (confirm("Resign this match?")) send("resign", { version: String(now.version) });
@@ -219,11 +259,12 @@ find("resign").addEventListener("click", () => {
 find("hint").addEventListener("click", () => {
   hinting = true;
 });
+find("see").addEventListener("click", replayEnd);
 input("bars").addEventListener("change", () => {
   find("values").hidden = !input("bars").checked;
   if (!input("bars").checked && !hinting) find("found").hidden = true;
 });
-for (const [id, fields] of /** @type {[string, Record<string, string>][]} */ ([["again", {}], ["same", { same: "1" }], ["turned", { turned: "1" }]])) {
+for (const [id, fields] of /** @type {[string, Record<string, string>][]} */ ([["again", {}], ["same", { same: "1" }], ["other-seats", { turned: "1" }]])) {
   find(id).addEventListener("click", () => send("rematch", fields));
 }
 document.getElementById("keep")?.addEventListener("click", () => send("keep"));
