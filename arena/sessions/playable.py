@@ -9,7 +9,8 @@ from concurrent.futures import TimeoutError as NotReadyError
 from pathlib import Path
 
 from arena.core.errors import ArenaError
-from arena.plan.resolve import Wanted, resolve_bots
+from arena.plan.bots import resolve_bots
+from arena.plan.config import BotEntry
 from arena.workers.process import WorkerProcess
 from engine import Game, game_type, load_game
 
@@ -52,7 +53,7 @@ class PlayableBots:
         try:
             for bot in bots:
                 try:
-                    (found,) = resolve_bots([Wanted(bot, {})], games, worker=worker, home=self._home)
+                    (found,) = resolve_bots([BotEntry(bot=bot)], games, worker=worker, home=self._home)
                 except ArenaError:  # it cannot be used on this machine
                     continue
                 fits = zip(games, found.refusals, strict=True)
