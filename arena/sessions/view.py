@@ -72,7 +72,7 @@ class SessionView:
     ended: str
     seed: int | None
     can_take_back: bool
-    turning_ply: int | None
-    """Where the match turned, when it is over: the largest swing of evaluations, or the last choice of a person."""
     kept: str
     """Name of the log that holds the match; empty when none does."""
+    turning_ply: int | None = None
+    """Where the match turned, when it is over: the largest swing of evaluations, or the last choice of a person."""
