@@ -298,9 +298,9 @@ def power(
     home: str | Path | None = None,
 ) -> pd.DataFrame:
     """Return, for each board with both bots, how many blocks a significant difference takes."""
-    from arena.results.power import PowerOptions, as_frame, power
+    from arena.results.power import PowerOptions, power, power_frame
 
-    return as_frame(power(target, a, b, game, players, options or PowerOptions(), home))
+    return power_frame(power(target, a, b, game, players, options or PowerOptions(), home))
 
 
 def compare_in(

@@ -17,7 +17,7 @@ from pathlib import Path
 from benchmarks.figures import Figure, Measured, Skipped
 from engine.cache import cache_root
 
-HERE = Path(__file__).resolve().parent
+BENCHMARKS_FOLDER = Path(__file__).resolve().parent
 COMMIT_DIGITS = 10
 """Of a commit, shown and recorded."""
 CHILD_PROGRAM = """
@@ -56,7 +56,7 @@ class Checkout:
             "-u",
             "-c",
             CHILD_PROGRAM,
-            str(HERE),
+            str(BENCHMARKS_FOLDER),
             section,
             "full" if full else "short",
             str(self.root),
@@ -81,7 +81,7 @@ class Checkout:
 
 def this_checkout() -> Checkout:
     """Return the checkout of these benchmarks, with the Python that runs them."""
-    return Checkout(HERE.parent, sys.executable, commit_of(HERE.parent))
+    return Checkout(BENCHMARKS_FOLDER.parent, sys.executable, commit_of(BENCHMARKS_FOLDER.parent))
 
 
 def other_checkout(named: str) -> Checkout:
@@ -107,9 +107,13 @@ def other_checkout(named: str) -> Checkout:
         of_venv = next((folder / "venv" / "lib").glob("python3*")) / "site-packages"
         examples = folder / "tree" / "examples"
         paths = [folder / "tree", examples / "connect_four", examples / "pig", libraries]
-        paths.append(str(HERE.parent / "examples" / "pig"))  # installed here, so named to commits before it too
+        paths.append(
+            str(BENCHMARKS_FOLDER.parent / "examples" / "pig")
+        )  # installed here, so named to commits before it too
         (of_venv / "other.pth").write_text("".join(f"{path}\n" for path in paths))
-        packed = subprocess.run(["git", "-C", HERE.parent, "archive", commit], check=True, capture_output=True).stdout
+        packed = subprocess.run(
+            ["git", "-C", BENCHMARKS_FOLDER.parent, "archive", commit], check=True, capture_output=True
+        ).stdout
         with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
             archive.extractall(folder / "new", filter="data")
         (folder / "new").rename(folder / "tree")
@@ -122,7 +126,7 @@ def commit_of(root: Path) -> str:
     return f"{commit}+" if commit and git("status", "--porcelain", "--untracked-files=no", root=root) else commit
 
 
-def git(*words: str, root: Path = HERE.parent) -> str:
+def git(*words: str, root: Path = BENCHMARKS_FOLDER.parent) -> str:
     """Return what git prints; nothing where git or the repository is missing, or it fails."""
     try:
         return subprocess.run(["git", "-C", root, *words], check=True, capture_output=True, text=True).stdout.strip()

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-SUBREAPER = 36
+PR_SET_CHILD_SUBREAPER = 36
 """`PR_SET_CHILD_SUBREAPER` of prctl(2)."""
 END_SECONDS = 1.0
 """Seconds that processes may take to end after the call that started them."""
@@ -107,7 +107,7 @@ def middle(call: Callable[[], object], repeat: int) -> Seconds:
 
     What they leave behind becomes a child of this process, so that its processor time counts when it has ended.
     """
-    ctypes.CDLL(None).prctl(SUBREAPER, 1, 0, 0, 0)
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     walls, processors = [], []
     for _ in range(repeat):
         before = processor_seconds()

@@ -13,7 +13,7 @@ import time
 from typing import Any
 from urllib.parse import urlencode
 
-MATCHES = 5
+MATCHES_PER_GAME = 5
 GAMES = ("epicycle", "midgard", "magic_mids", "pyramid_punch")
 
 
@@ -41,7 +41,7 @@ class Browser:
 def answer_times(visitor: Browser, game: str) -> list[float]:
     """Return the milliseconds of each answer of `greedy`, without those that it thought."""
     found = []
-    for seed in range(MATCHES):
+    for seed in range(MATCHES_PER_GAME):
         fields = {"game": game, "players": 2, "seat-0": "person", "seat-1": "greedy", "seed": seed}
         answer, _ = visitor.ask("POST", "/play", fields)
         visitor.headers["Cookie"] = (answer.getheader("set-cookie") or "").partition(";")[0] or visitor.headers[

@@ -22,7 +22,7 @@ from arena.runner.progress import Progress
 START_SECONDS = 120.0
 """Seconds that a node may take to start."""
 STOP_SECONDS = 15.0
-STARTED = "Ray runtime started"
+STARTED_LINE = "Ray runtime started"
 HOST = "127.0.0.1"  # nothing of the demo can be reached from outside
 
 
@@ -58,7 +58,7 @@ class LocalCluster:
             )
         self.running.append(node)
         deadline = time.monotonic() + START_SECONDS
-        while STARTED not in (told := path.read_text(errors="replace")):
+        while STARTED_LINE not in (told := path.read_text(errors="replace")):
             if node.poll() is not None or time.monotonic() > deadline:
                 raise ArenaError(f"a Ray node did not start: {told.strip().splitlines()[-1:]}")
             time.sleep(0.2)

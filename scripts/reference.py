@@ -31,7 +31,7 @@ from arena.store.schema import SCHEMA, SCHEMA_VERSION
 from benchmarks.history import summary_table, tables
 
 ROOT = Path(__file__).parents[1]
-PART = re.compile(r"(<!-- generated: ([^\n]+?) -->\n).*?(<!-- end -->)", re.DOTALL)
+GENERATED_PART = re.compile(r"(<!-- generated: ([^\n]+?) -->\n).*?(<!-- end -->)", re.DOTALL)
 TYPE_WORDS = {"string": "text", "integer": "whole number", "boolean": "true or false", "object": "table"}
 MODELS: dict[str, type[BaseModel]] = {model.__name__: model for model in (Config, GameEntry, BotEntry, Limits, Output)}
 Definition = ast.FunctionDef | ast.ClassDef | ast.Assign | ast.AnnAssign
@@ -49,7 +49,7 @@ def main() -> None:
 
 def with_parts(page: str) -> str:
     """Return a page with its generated parts as they should be."""
-    return PART.sub(lambda found: f"{found[1]}\n{part(found[2]).strip()}\n\n{found[3]}", page)
+    return GENERATED_PART.sub(lambda found: f"{found[1]}\n{part(found[2]).strip()}\n\n{found[3]}", page)
 
 
 def part(name: str) -> str:
@@ -62,7 +62,7 @@ def part(name: str) -> str:
         return keys(MODELS[name])
     if name in TABLES:
         return f"{TABLES[name].source}\n\n{TABLES[name].documentation()}\n"
-    return PARTS[name]()
+    return GENERATORS[name]()
 
 
 def table(header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
@@ -179,7 +179,7 @@ def log_tables() -> str:
     return "\n".join(parts)
 
 
-PARTS: dict[str, Callable[[], str]] = {
+GENERATORS: dict[str, Callable[[], str]] = {
     "commands": commands,
     "log": log_tables,
     "benchmarks": tables,

@@ -22,7 +22,7 @@ from arena.results.pages.replay import replay_page
 from arena.web.site import Site
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
-OPTIONS = ("--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars")
+CHROMIUM_OPTIONS = ("--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars")
 MAX_PICTURE_BYTES = 150_000
 """Largest size of a picture in bytes."""
 REPLAYED_MATCH = ("magic_mids", ["greedy", "uct:simulations=200", "greedy"], 7, 31)
@@ -70,7 +70,7 @@ def take(page: Page, picture: Picture) -> Path:
 def main(home: Path) -> None:
     """Make all pictures."""
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=list(OPTIONS))
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=list(CHROMIUM_OPTIONS))
         for picture in pictures(home, Path(folder)):
             size = {"width": picture.width, "height": picture.height}
             page = browser.new_page(viewport=size, color_scheme=picture.scheme)  # type: ignore[arg-type]  # light or dark

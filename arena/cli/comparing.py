@@ -14,8 +14,8 @@ import typer
 from arena.cli.arguments import MatchupOptions, StopOptions
 from arena.cli.exit_codes import A_STRONGER, B_STRONGER, FINE, NOT_ALL_PLAYED, UNDECIDED
 from arena.cli.output import (
+    MATCHES_SAVED,
     OWN_DICE,
-    SAVED,
     Output,
     matches_in_words,
     plain_table,
@@ -71,7 +71,7 @@ def print_comparison(
 
     started = time.monotonic()
     try:
-        with telling_what_is_kept(lambda: SAVED if plans else ""):
+        with telling_what_is_kept(lambda: MATCHES_SAVED if plans else ""):
             found = compare(asked, rule, workers, home, show=show, planned=planned, same_rules=same_rules)
     except KeyboardInterrupt:  # while planning
         display.end()
@@ -216,7 +216,7 @@ def conclusion_in_words(found: Comparison) -> str:
     if tally.verdict == "H0":
         less = f"A over B is worth less than {test.elo1:+g} {unit}"
         return f"H0: {less}. {bounds}; at {test.elo1:g} {unit}, {100 * test.beta:g} % of tests would say so."
-    return f"The test has not decided: {REASONS[found.end]}. {bounds}{by_interval(found)}."
+    return f"The test has not decided: {END_REASONS[found.end]}. {bounds}{by_interval(found)}."
 
 
 def by_interval(found: Comparison | LoggedComparison) -> str:
@@ -226,7 +226,7 @@ def by_interval(found: Comparison | LoggedComparison) -> str:
     return "; which bot is stronger is known from the interval above, whatever the test would say"
 
 
-REASONS = {
+END_REASONS = {
     "max_blocks": "--max-blocks is reached; a larger one goes on",
     "openings": "both bots are deterministic, and there are no more distinct openings; --opening random:k has more",
     "interrupted": "interrupted",

@@ -26,7 +26,7 @@ from arena.stats.sprt import Sprt
 
 LOG_OPTIONS = ("a", "b", "game", "players")
 """Options of a matchup that apply where nothing is played."""
-UNITS = {"logistic": "Elo", "normalized": "normalised Elo"}
+ELO_UNITS = {"logistic": "Elo", "normalized": "normalised Elo"}
 
 
 def compare(
@@ -78,7 +78,7 @@ def _print(found: LoggedComparison) -> None:
 
 def decision(found: LoggedComparison) -> tuple[str, str]:
     """Return what the test would have said in words, and how much that is worth."""
-    test, unit = found.test, UNITS[found.test.model]
+    test, unit = found.test, ELO_UNITS[found.test.model]
     what = f"A test of {test.elo1:g} {unit} (H1) against {test.elo0:g} (H0)"
     if found.decision is None or found.decided_after is None:
         said = f"would go on after all {blocks_in_words(found.blocks)}"

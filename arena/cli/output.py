@@ -30,7 +30,7 @@ COLUMN_GAP = 3
 OWN_DICE = (
     "The saving by common dice is not estimable: each match draws its own dice where a sandboxed or submitted bot sits."
 )
-SAVED = "all matches written before are saved"
+MATCHES_SAVED = "all matches written before are saved"
 MAX_DETAIL_LINES = 12
 """Lines of a traceback or of standard error shown for a fault."""
 ARENA_FRAME = re.compile(rf'^  File "{re.escape(str(ROOT / "arena"))}/.*\n(?:    .*\n)+', re.MULTILINE)

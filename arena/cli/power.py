@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from arena.cli.arguments import BoardOptions
 from arena.cli.output import OWN_DICE, Output, matches_in_words, print_json, print_text
-from arena.results.power import Power, PowerOptions, as_frame
+from arena.results.power import Power, PowerOptions, power_frame
 from arena.results.power import power as estimate
 from arena.results.tables import as_csv, markdown, records
 
@@ -21,7 +21,7 @@ def print_power(
             for line in power_lines(each):
                 print_text(f"  {line}")
         return
-    frame = as_frame(found)
+    frame = power_frame(found)
     if boards.format == "json":
         print_json(records(frame))
     else:

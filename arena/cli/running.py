@@ -22,7 +22,7 @@ from arena.cli.datasets import print_manifest
 from arena.cli.exit_codes import FAILED, FINE, NOT_ALL_PLAYED
 from arena.cli.new_config import named_config
 from arena.cli.output import (
-    SAVED,
+    MATCHES_SAVED,
     Output,
     matches_in_words,
     print_interrupted,
@@ -116,7 +116,7 @@ def naming_the_command(begun: Sequence[object]) -> Iterator[None]:
     """
     again = to_resume(COMMAND.get().line)
     try:
-        with telling_what_is_kept(lambda: SAVED if begun else ""):
+        with telling_what_is_kept(lambda: MATCHES_SAVED if begun else ""):
             yield
     except UnwritableError as error:
         raise UnwritableError(error.what, error.remedy, error.state, again) from None

@@ -14,7 +14,7 @@ OWN_DICE = (
     "The matches of a block draw their own dice where a sandboxed or submitted bot sits, so the effect of dice cannot "
     "be separated from the bots' own chance. With common_dice = true in the plan they share dice."
 )
-SOURCES = {
+VARIANCE_SOURCES = {
     "bots": "because of who plays",
     "seats": "because of the seats",
     "bots by seat": "because of who sits where",
@@ -92,7 +92,7 @@ def shares_in_words(shares: pd.DataFrame) -> str:
     """Return the sources of variance in a sentence."""
     cells = zip(shares["part"], shares["value"], shares["value_ci_low"], shares["value_ci_high"], strict=True)
     parts = [
-        f"{f'at most {100 * high:.0f}' if low == 0 else f'{100 * value:.0f}'} % {SOURCES[part]}"
+        f"{f'at most {100 * high:.0f}' if low == 0 else f'{100 * value:.0f}'} % {VARIANCE_SOURCES[part]}"
         for part, value, low, high in cells
         if value == value
     ]

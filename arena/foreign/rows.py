@@ -46,7 +46,7 @@ MAX_CELL_BYTES = 2**12
 """Bytes of a text in a Parquet file, of which a few can stand for any number."""
 MAX_NUMBER = 2.0**51
 """Bound of scores and places: whole numbers below are exact."""
-NUMBER = re.compile(r"[+-]?([0-9]{1,40}(\.[0-9]{0,40})?|\.[0-9]{1,40})([eE][+-]?[0-9]{1,3})?", re.ASCII)
+NUMBER_TEXT = re.compile(r"[+-]?([0-9]{1,40}(\.[0-9]{0,40})?|\.[0-9]{1,40})([eE][+-]?[0-9]{1,3})?", re.ASCII)
 DELIMITERS = (",", "\t", ";")
 ROWS_PER_BATCH = 4096
 """Rows of a Parquet file read at a time."""
@@ -345,7 +345,7 @@ def number(value: Any) -> float | None:
     """Return a number, None for an empty cell; raises `ValueError` for anything else."""
     if value is None or (isinstance(value, str) and not value.strip()):
         return None
-    if isinstance(value, str) and NUMBER.fullmatch(value.strip()):
+    if isinstance(value, str) and NUMBER_TEXT.fullmatch(value.strip()):
         value = float(value)
     if isinstance(value, bool) or not isinstance(value, int | float):
         try:

@@ -35,7 +35,7 @@ TIMEOUT_SECONDS = 120.0
 """Time after which a start is given up, if the game waits or the machine is busy."""
 MAX_ERROR_CHARS = 2000
 """Of an error's text: less than what a pipe takes at once."""
-ACCEPTED = {"error": "", "text": ""}
+NO_ERROR = {"error": "", "text": ""}
 PROBE_WORKER = "game probe"
 """Value of `WORKER` in the process that games are tried in."""
 
@@ -84,7 +84,7 @@ class GameProbe:
                     answer: dict[str, str] = json.loads(process.stdout.readline())
                     return answer
                 self.close()
-        return ACCEPTED
+        return NO_ERROR
 
     def _started(self) -> subprocess.Popen[str]:
         here = os.getpid(), [*sys.path]
@@ -183,7 +183,7 @@ def _try(seconds: int, spec: str, players: int | None) -> dict[str, str]:
         return _refused(str(error), type(error).__name__)
     except BaseException as error:
         return _refused(f"{spec} cannot be set up: {in_short(error)}")
-    return ACCEPTED
+    return NO_ERROR
 
 
 if __name__ == "__main__":

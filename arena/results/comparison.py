@@ -206,7 +206,7 @@ def compare_in(
         if not len(met.rows):
             board = schedule.boards[index]
             raise StoreError(f"{target}: {a} and {b} never met on {board.title}: no complete block has a match of both")
-        return _compared(tournament, index, entries, found, met, test or Sprt())
+        return _comparison(tournament, index, entries, found, met, test or Sprt())
 
 
 def _board(
@@ -261,7 +261,7 @@ def _duels(found: BoardMatches, schedule: Schedule, index: int, entries: tuple[i
     )
 
 
-def _compared(
+def _comparison(
     tournament: Tournament,
     index: int,
     entries: tuple[int, int],

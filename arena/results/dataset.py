@@ -22,7 +22,6 @@ from arena.match.estimates import MOST_VISITED, NOTHING
 from arena.match.replay import check_game, walk
 from arena.match.stored import StoredMatch
 from arena.plan.config import DatasetFormat
-from arena.results.exported import DATASET_FOLDER
 from arena.results.matches import chosen_boards
 from arena.schedule.boards import Board
 from arena.tournament.tournament import Tournament
@@ -33,8 +32,6 @@ from engine.observation import ObservationSpec
 DATASET_VERSION = 1
 """Version of the columns, raised when one changes its meaning."""
 MANIFEST_NAME = "manifest.json"
-FOLDER = DATASET_FOLDER
-"""Beside the log, where a run writes one that its configuration asks for."""
 ROWS_PER_SHARD = 16_384
 """Decisions in a shard by default."""
 

@@ -72,7 +72,7 @@ def diff(before: str | Path, after: str | Path, home: str | Path | None = None) 
     common = [name for name in new if name in old]
     if not common:
         raise ConfigError(f"no board in common: {before} has {'; '.join(old)}, {after} has {'; '.join(new)}")
-    return [compare(name, old[name], new[name]) for name in common]
+    return [compare_leaderboards(name, old[name], new[name]) for name in common]
 
 
 def is_leaderboard_file(target: str | Path) -> bool:
@@ -171,7 +171,7 @@ def _planned(path: Path) -> dict[str, Any]:
     return next((about_board(board, schedule) for board in schedule.boards if board.slug == path.stem), {})
 
 
-def compare(name: str, before: VersionedLeaderboard, after: VersionedLeaderboard) -> BoardDiff:
+def compare_leaderboards(name: str, before: VersionedLeaderboard, after: VersionedLeaderboard) -> BoardDiff:
     """Compare two leaderboards of one board, bot by bot.
 
     z = change / sqrt(se_before² + se_after²), with se = half of the 95 % interval / 1.96 (Wald's test; Wald, "Tests of

@@ -13,7 +13,7 @@ from arena.plan.config import DEFAULT_FORMATS, FORMATS
 from arena.plan.files import write_plan_and_versions
 from arena.results.crosstable import board_crosstable
 from arena.results.exported import EXPORTS, JSON_LINES, REPORT_NAME
-from arena.results.leaderboard_files import render_boards
+from arena.results.leaderboard_files import render_tables
 from arena.results.leaderboards import leaderboards
 from arena.results.match_files import check_match_columns, write_matches
 from arena.tournament.tournament import Tournament
@@ -35,10 +35,10 @@ def export_log(
     if "matches" in what:
         check_match_columns(formats or [JSON_LINES], columns)
     if "leaderboards" in what:
-        tables += render_boards(folder, schedule, leaderboards(tournament), of_boards, columns)
+        tables += render_tables(folder, schedule, leaderboards(tournament), of_boards, columns)
     if "crosstable" in what:
         pairs = {index: board_crosstable(tournament, index).pairs for index in range(len(schedule.boards))}
-        tables += render_boards(folder, schedule, pairs, of_boards, columns, "crosstable")
+        tables += render_tables(folder, schedule, pairs, of_boards, columns, "crosstable")
     if "report" in what:
         from arena.results.pages.report import report_page  # with the libraries that draw
 

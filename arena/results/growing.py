@@ -9,7 +9,7 @@ import numpy as np
 
 MAX_WORDS = 1_000
 """Different endings, or causes, with a number of their own; all others share one."""
-OTHER = "other"
+OTHER_WORD = "other"
 
 
 class GrowingArray:
@@ -50,8 +50,8 @@ class Vocabulary:
         found = self.numbers.get(word)
         if found is None:
             if len(self.words) >= MAX_WORDS:
-                return self.number(OTHER) if OTHER in self.numbers else 0
-            word = sys.intern(str(word)) if len(self.words) < MAX_WORDS - 1 else OTHER
+                return self.number(OTHER_WORD) if OTHER_WORD in self.numbers else 0
+            word = sys.intern(str(word)) if len(self.words) < MAX_WORDS - 1 else OTHER_WORD
             found = self.numbers.setdefault(word, len(self.words))
             if found == len(self.words):
                 self.words.append(word)

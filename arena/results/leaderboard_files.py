@@ -17,7 +17,7 @@ from arena.core.files import write_file
 from arena.core.match_ids import Kind, listed_dice
 from arena.plan.files import write_plan_and_versions
 from arena.results.columns import check_columns
-from arena.results.tables import chosen, records, render_frame
+from arena.results.tables import records, render_frame, select_columns
 from arena.schedule.blocks import Schedule
 from arena.schedule.boards import Board
 from arena.tournament.tournament import Tournament
@@ -52,7 +52,7 @@ def render_board(
     return render_frame(frame, kind, title if what == "leaderboard" else f"{title}: {what}")
 
 
-def render_boards(
+def render_tables(
     folder: Path,
     schedule: Schedule,
     boards: Mapping[int, pd.DataFrame],
@@ -67,7 +67,7 @@ def render_boards(
     files = []
     for index, frame in boards.items():
         board = schedule.boards[index]
-        frame = chosen(frame, columns)
+        frame = select_columns(frame, columns)
         if columns and not len(frame.columns):
             raise ConfigError(f"--columns: the {what} of {board.title} has none of {', '.join(columns)}")
         about = about_board(board, schedule)
@@ -85,6 +85,6 @@ def write_leaderboards(
     columns: Sequence[str] = (),
 ) -> list[Path]:
     """Write every leaderboard in every format, plan.json and versions.json, and return the paths."""
-    files = render_boards(folder, tournament.schedule, boards, formats, columns)
+    files = render_tables(folder, tournament.schedule, boards, formats, columns)
     paths = [write_file(path, [content]) for path, content in files]
     return [*paths, *write_plan_and_versions(folder, tournament.published(), tournament.store.last_versions())]

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from arena.core.match_ids import listed_dice
-from arena.results.columns import FAULTS, LEADERBOARD
+from arena.results.columns import DECIMALS, FAULTS, LEADERBOARD
 from arena.results.matches import returns
 from arena.stats.blocks import Blocks
 from arena.stats.board import Played, rating_columns, ratings_of
@@ -23,7 +23,6 @@ from arena.stats.online_trueskill import rate, rating_model
 from arena.tournament.counted import BoardMatches
 from arena.tournament.tournament import Tournament
 
-DECIMALS = 4
 FEW_BLOCKS = 4
 """Blocks of a bot below which a note under the leaderboard says what its intervals rest on."""
 

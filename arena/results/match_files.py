@@ -18,9 +18,8 @@ from arena.core.files import whole_file, write_file
 from arena.core.match_ids import match_id
 from arena.match.json_lines import KEYS, Record, as_line
 from arena.match.stored import StoredMatch
-from arena.results.columns import MATCHES, check_columns
-from arena.results.leaderboards import DECIMALS
-from arena.results.tables import as_csv, chosen, render_frame
+from arena.results.columns import DECIMALS, MATCHES, check_columns
+from arena.results.tables import as_csv, render_frame, select_columns
 from arena.schedule.blocks import Block, Schedule
 from arena.schedule.foreign import ForeignSchedule
 from arena.tournament.tournament import Tournament
@@ -116,9 +115,9 @@ def write_matches(
         if kind == "jsonl":
             write_file(path, (line.encode() for line in match_lines(tournament, columns)))
         else:
-            frames = (chosen(frame, columns) for frame in seat_frames(tournament))
+            frames = (select_columns(frame, columns) for frame in seat_frames(tournament))
             {"csv": _write_csv, "json": _write_json, "parquet": _write_parquet}.get(kind, _write_for_people)(
-                path, frames, chosen(_typed(tournament.schedule, [[]] * len(MATCHES.columns)), columns)
+                path, frames, select_columns(_typed(tournament.schedule, [[]] * len(MATCHES.columns)), columns)
             )
         paths.append(path)
     return paths

@@ -137,7 +137,7 @@ def paired_differences(matches: pd.DataFrame, schedule: Schedule, board: int, en
     return means[entries[0]] - means[entries[1]]
 
 
-def as_frame(found: Sequence[Power]) -> pd.DataFrame:
+def power_frame(found: Sequence[Power]) -> pd.DataFrame:
     """Return estimates as a frame; columns: `arena.results.columns.POWER`."""
     rows = [
         (

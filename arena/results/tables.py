@@ -105,6 +105,6 @@ def render_frame(frame: pd.DataFrame, kind: str, title: str) -> bytes:
     return {"html": html_page, "tex": latex}[kind](title, frame).encode()
 
 
-def chosen(frame: pd.DataFrame, wanted: Sequence[str]) -> pd.DataFrame:
+def select_columns(frame: pd.DataFrame, wanted: Sequence[str]) -> pd.DataFrame:
     """Return the wanted columns that a frame has, in that order; all when none is wanted."""
     return frame[[name for name in wanted if name in frame.columns]] if wanted else frame

@@ -53,7 +53,7 @@ def import_results(
         raise ConfigError(f"--game {game}: {error}") from None
     home = home_folder(home)
     target = home / name
-    _check_free(target)
+    _check_name_free(target)
     with made_folder(home), own_folder(home, ".import-") as folder:
         made = folder / "made"
         made.mkdir()
@@ -64,12 +64,12 @@ def import_results(
         try:
             os.rename(made, target)
         except OSError:
-            _check_free(target)
+            _check_name_free(target)
             raise
     return ImportedResults(target / LOG, built)
 
 
-def _check_free(target: Path) -> None:
+def _check_name_free(target: Path) -> None:
     """Raise `ConfigError` if there is something of that name."""
     if os.path.lexists(target):
         raise ConfigError(

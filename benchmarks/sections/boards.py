@@ -15,7 +15,7 @@ from arena.stats.fit import BETA, MU, Fit, Results, fit_with_margin, results_of
 from benchmarks.figures import Figure, Measured, Seconds, busy, lasting
 from benchmarks.sections.arena import play, random_matches
 
-BOTS = 20
+BOARD_BOTS = 20
 TIE_POINTS = 0.5
 """Performances closer than this, in TrueSkill points, tie."""
 LEADERBOARD_PROGRAM = """
@@ -36,7 +36,7 @@ def measure(full: bool) -> Measured:
         board = made_up(count, players)
         _, results, _ = fitted(board)
         seconds, note = busy(lambda board=board: fitted(board), 1), f"{len(results.times):,} distinct results"  # type: ignore[misc]
-        yield lasting(f"ratings of {count:,} matches of {players} players, {BOTS} bots", seconds, note=note)
+        yield lasting(f"ratings of {count:,} matches of {players} players, {BOARD_BOTS} bots", seconds, note=note)
     count = 2000 if full else 200
     for players in (2, 4):
         wide = made_up(3 * count, players, count)
@@ -58,7 +58,7 @@ def from_log(count: int) -> Measured:
     yield Figure(f"memory of a leaderboard from a log of {count:,} matches", memory, "MB", "lower")
 
 
-def made_up(matches: int, players: int, bots: int = BOTS) -> Played:
+def made_up(matches: int, players: int, bots: int = BOARD_BOTS) -> Played:
     """Return matches of bots of different skill, in blocks of one match for every player; bots at random."""
     rng = np.random.default_rng(players)
     skill = rng.normal(MU, BETA, bots)

@@ -9,10 +9,10 @@ from typing import Any
 import engine
 from benchmarks.figures import Figure, Measured, Seconds, Skipped, busy, lasting, rate, timed
 
-CLONES = 2000
-ROUNDS = 5
+TIMED_CLONES = 2000
+PAIRED_ROUNDS = 5
 """Times that ours and another library's loop are measured in turn."""
-MATCHES = 500
+TIMED_MATCHES = 500
 MISSING_EXAMPLE = "pip install --editable examples/connect_four"
 
 
@@ -24,9 +24,11 @@ def measure(full: bool) -> Measured:
         yield Skipped("connect four", f"not installed: {MISSING_EXAMPLE}")
         return
     game = engine.load_game("connect_four")
-    yield rate("connect four: random matches", "matches/s", MATCHES, busy(loop(game, MATCHES), ROUNDS))
+    yield rate(
+        "connect four: random matches", "matches/s", TIMED_MATCHES, busy(loop(game, TIMED_MATCHES), PAIRED_ROUNDS)
+    )
     for name, make, count, requirement in LOOPS:
-        yield from beside(name, loop(game, MATCHES), MATCHES, make, count, requirement, "matches/s")
+        yield from beside(name, loop(game, TIMED_MATCHES), TIMED_MATCHES, make, count, requirement, "matches/s")
 
 
 def step_seconds(game: engine.Game) -> Seconds:
@@ -43,12 +45,12 @@ def step_seconds(game: engine.Game) -> Seconds:
     action = early.legal_actions()[0]
 
     def step() -> None:
-        for each in [early.clone() for _ in range(CLONES)]:
+        for each in [early.clone() for _ in range(TIMED_CLONES)]:
             each.legal_actions()
             each.apply_action(action)
 
-    steps, clones = busy(step, 7), busy(lambda: [early.clone() for _ in range(CLONES)], 7)
-    return Seconds(*((both - alone) / CLONES for both, alone in zip(steps, clones, strict=True)))
+    steps, clones = busy(step, 7), busy(lambda: [early.clone() for _ in range(TIMED_CLONES)], 7)
+    return Seconds(*((both - alone) / TIMED_CLONES for both, alone in zip(steps, clones, strict=True)))
 
 
 def loop(game: Any, count: int) -> Callable[[], None]:
@@ -81,7 +83,7 @@ def beside(
     except ImportError:
         yield Skipped(name, f"not installed: pip install {requirement}")
         return
-    pairs = [(timed(ours), timed(theirs)) for _ in range(ROUNDS)]
+    pairs = [(timed(ours), timed(theirs)) for _ in range(PAIRED_ROUNDS)]
     mine, other = (min(each.processor for each in side) for side in zip(*pairs, strict=True))
     yield rate(f"connect four, {name}", unit, count, Seconds(other, other))
     yield Figure(f"connect four, ours against {name}", other / count * our_count / mine, "times", "higher")
@@ -116,7 +118,7 @@ def kaggle_loop(count: int) -> Callable[[], object]:
 
 
 LOOPS: tuple[tuple[str, Callable[[int], Callable[[], object]], int, str], ...] = (
-    ("OpenSpiel's State", open_spiel_loop, MATCHES, "open_spiel"),
+    ("OpenSpiel's State", open_spiel_loop, TIMED_MATCHES, "open_spiel"),
     ("PettingZoo", petting_zoo_loop, 30, "'pettingzoo[classic]'"),
     ("Kaggle's ConnectX", kaggle_loop, 5, "--no-deps kaggle-environments"),
 )

@@ -30,13 +30,13 @@ if __name__ == "__main__":
 """
 
 
-FEW = 200
+START_MATCHES = 200
 """Matches of the log whose time is taken off: that of starting processes and loading what is compiled."""
 
 
 def measure(full: bool) -> Measured:
     with tempfile.TemporaryDirectory(prefix="arena-bench-") as home:
-        logs = [played(count, home) for count in (FEW, 100_000 if full else 6000)]
+        logs = [played(count, home) for count in (START_MATCHES, 100_000 if full else 6000)]
         for workers, what in ((1, "one core"), (2, "2 processes"))[: 1 + full]:
             (few, *start, _), (matches, *all_of_it, memory) = (verified(log, workers) for log in logs)
             wall, processor = (all_of_it[each] - start[each] for each in range(2))

@@ -122,7 +122,7 @@ def test_a_section_is_measured_in_a_process_with_the_code_of_its_checkout(monkey
         "    yield Skipped('that', 'why')\n"
         "    raise ValueError('broke')\n"
     )
-    monkeypatch.setattr(checkouts, "HERE", sections)
+    monkeypatch.setattr(checkouts, "BENCHMARKS_FOLDER", sections)
     found = list(Checkout(ROOT, sys.executable, "").measure("engine", False))
     assert found == [
         Figure(str(ROOT), 1.5, "s", "lower"),

@@ -20,7 +20,7 @@ from typing import Any
 
 from arena.cli import running  # noqa: F401 - for those that are forked
 from arena.cli.app import run_command
-from arena.results.leaderboard_files import render_boards
+from arena.results.leaderboard_files import render_tables
 from arena.results.leaderboards import leaderboards
 from arena.runner import play_order
 from arena.runner import run as runner
@@ -37,7 +37,7 @@ def warm_up() -> None:
     with tempfile.TemporaryDirectory() as folder:
         samples.fill(Path(folder, "matches.db"), plan)
         with Store.open(Path(folder, "matches.db")) as store:
-            render_boards(Path(folder), plan, leaderboards(Tournament(store, plan)), ("csv", "json", "md", "parquet"))
+            render_tables(Path(folder), plan, leaderboards(Tournament(store, plan)), ("csv", "json", "md", "parquet"))
 
 
 def hurry(pages: int) -> None:

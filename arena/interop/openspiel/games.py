@@ -18,7 +18,7 @@ from engine.errors import NotationError, ParameterError, UnknownNameError, Unsup
 from engine.game_types import Bounds, Credit, GameType
 from engine.specs import Parameter, Value, split_game_spec
 
-PREFIX = "openspiel."
+GAME_PREFIX = "openspiel."
 PROBE = GameProbe("OpenSpiel", "pyspiel", "arena.interop.openspiel.games")
 ADAPTER_REVISION = 1
 """Of the adapter; raised when games play on otherwise than before with the same OpenSpiel."""
@@ -40,7 +40,7 @@ MAX_OUTCOMES = 100_000
 """Of a chance node."""
 MAX_NESTING = 8
 """Games one in the other."""
-PLAYERS = "players"
+PLAYERS_PARAMETER = "players"
 OPTION_HELP = "as OpenSpiel has it"
 TURN_BASED = "turn_based_simultaneous_game"
 TWO_PLAYER_OPTIONS = {"pathfinding": "grid=A.b%0AB.a"}
@@ -59,7 +59,7 @@ def provide(name: str, options: Mapping[str, str]) -> GameType:
     Of a game that is made of another one (`openspiel.misere(game=tic_tac_toe())`) the options tell the players.
     """
     PROBE.prepare()
-    return _game_type(name.removeprefix(PREFIX), tuple(sorted(options.items())))
+    return _game_type(name.removeprefix(GAME_PREFIX), tuple(sorted(options.items())))
 
 
 @lru_cache(maxsize=1000)
@@ -70,7 +70,7 @@ def _game_type(name: str, options: tuple[tuple[str, str], ...]) -> GameType:
     if not inner:
         refusal = _refusal(kind)
         if refusal is not None:
-            raise UnsupportedError(f"{PREFIX}{name} {refusal}")
+            raise UnsupportedError(f"{GAME_PREFIX}{name} {refusal}")
     players = _players(name, given)
     return _described(name, players.start, players.stop - 1)
 
@@ -79,7 +79,7 @@ def _game_type(name: str, options: tuple[tuple[str, str], ...]) -> GameType:
 def _described(name: str, fewest: int, most: int) -> GameType:
     kind = _registered(name)
     return GameType(
-        name=f"{PREFIX}{name}",
+        name=f"{GAME_PREFIX}{name}",
         title=f"{kind.long_name} (OpenSpiel)",
         summary=f"{kind.long_name}, as OpenSpiel {library_version()} plays it.",
         min_players=fewest,
@@ -107,7 +107,7 @@ def _registered(name: str) -> Any:
 
 def _own_parameters(kind: Any) -> dict[str, Any]:
     """Return a game's parameters with their defaults, but for the number of players."""
-    return {key: value for key, value in kind.parameter_specification.items() if key != PLAYERS}
+    return {key: value for key, value in kind.parameter_specification.items() if key != PLAYERS_PARAMETER}
 
 
 def _refusal(kind: Any, turned: bool = False) -> str | None:
@@ -123,7 +123,7 @@ def _refusal(kind: Any, turned: bool = False) -> str | None:
         return "is a mean field game, without players of its own"
     if dynamics == types.Dynamics.SIMULTANEOUS and not turned:
         inner = f"{name}({TWO_PLAYER_OPTIONS.get(name, '')})"
-        turns = f"has its players move at the same time; {PREFIX}{TURN_BASED}(game={inner}) plays it in turns"
+        turns = f"has its players move at the same time; {GAME_PREFIX}{TURN_BASED}(game={inner}) plays it in turns"
         return _refusal(kind, turned=True) or turns
     if kind.chance_mode == types.ChanceMode.SAMPLED_STOCHASTIC:
         return "does not give the probabilities of its chance outcomes"
@@ -170,8 +170,8 @@ def _canonical(spec: str, depth: int) -> str:
         raise ParameterError(f"more than {MAX_NESTING} games are one in the other")
     changed = []
     for key, text in sorted(options.items()):
-        if key == PLAYERS:
-            raise ParameterError(f"{name}: {PLAYERS} is set by the seats of a match")
+        if key == PLAYERS_PARAMETER:
+            raise ParameterError(f"{name}: {PLAYERS_PARAMETER} is set by the seats of a match")
         if key not in own:
             raise ParameterError(f"{name} has no option '{key}'{did_you_mean(key, own) if own else '; it has none'}")
         if isinstance(own[key], dict):
@@ -193,8 +193,8 @@ def _native_parameters(name: str, options: Mapping[str, str], players: int | Non
         else:
             value = _parameter(name, key, default).read(text, name)
             found[key] = unquote(value) if isinstance(value, str) else value
-    if PLAYERS in own and players is not None:
-        found[PLAYERS] = players
+    if PLAYERS_PARAMETER in own and players is not None:
+        found[PLAYERS_PARAMETER] = players
     return found
 
 
@@ -217,7 +217,7 @@ def _players(name: str, options: Mapping[str, str]) -> range:
 def _make(kind: GameType, players: int, params: Mapping[str, Value]) -> OpenSpielGame:
     """Return a game; raises `UnsupportedError` for one that cannot be played, `ParameterError` for its options."""
     return OpenSpielGame(
-        kind, players, params, _loaded(kind.name.removeprefix(PREFIX), players, _changed(kind, params))
+        kind, players, params, _loaded(kind.name.removeprefix(GAME_PREFIX), players, _changed(kind, params))
     )
 
 
@@ -231,7 +231,7 @@ def _changed(kind: GameType, params: Mapping[str, Value]) -> tuple[tuple[str, st
 
 
 def _bounds(name: str, players: int, params: Mapping[str, Value]) -> Bounds:
-    kind = provide(f"{PREFIX}{name}", {key: str(value) for key, value in params.items()})
+    kind = provide(f"{GAME_PREFIX}{name}", {key: str(value) for key, value in params.items()})
     native = _loaded(name, players, _changed(kind, params))
     outcomes = native.max_chance_outcomes()
     rolls = native.max_chance_nodes_in_history() if outcomes else 0
@@ -246,8 +246,8 @@ def _loaded(name: str, players: int, options: tuple[tuple[str, str], ...]) -> An
     own = _registered(name).parameter_specification
     missing = [key for key, default in own.items() if isinstance(default, dict) and key not in dict(options)]
     if missing:
-        raise ParameterError(f"{PREFIX}{name} needs {missing[0]}=name(), a game of OpenSpiel")
-    PROBE.take(f"{PREFIX}{name}({','.join('='.join(option) for option in options)})", players)
+        raise ParameterError(f"{GAME_PREFIX}{name} needs {missing[0]}=name(), a game of OpenSpiel")
+    PROBE.take(f"{GAME_PREFIX}{name}({','.join('='.join(option) for option in options)})", players)
     with quiet():
         try:
             native = pyspiel().load_game(name, _native_parameters(name, dict(options), players))
@@ -255,12 +255,12 @@ def _loaded(name: str, players: int, options: tuple[tuple[str, str], ...]) -> An
             if refusal is None:
                 _try(native)
         except MemoryError:
-            raise UnsupportedError(f"{PREFIX}{name} takes too much memory with these options") from None
+            raise UnsupportedError(f"{GAME_PREFIX}{name} takes too much memory with these options") from None
         except Exception as error:
             reason = one_line(" ".join(str(error).split()))
-            raise ParameterError(f"{PREFIX}{name}: OpenSpiel refuses these options: {reason}") from None
+            raise ParameterError(f"{GAME_PREFIX}{name}: OpenSpiel refuses these options: {reason}") from None
     if refusal is not None:
-        raise UnsupportedError(f"{PREFIX}{name} {refusal}")
+        raise UnsupportedError(f"{GAME_PREFIX}{name} {refusal}")
     return native
 
 

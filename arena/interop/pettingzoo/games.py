@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import Any
 
 from arena.interop.game_probe import GameProbe, in_probe
-from arena.interop.pettingzoo.library import PREFIX, library, source
+from arena.interop.pettingzoo.library import GAME_PREFIX, library, source
 from arena.interop.pettingzoo.state import RESET_SEED, PettingZooGame, act, copied, legal, observables, over
 from arena.interop.versions import version_number
 from engine.errors import EngineError, UnsupportedError, in_short
@@ -45,18 +45,18 @@ OPTION_HELP = "a parameter of the environment"
 def provide(name: str, options: Mapping[str, str]) -> GameType:
     """Return the game type of `pettingzoo.NAME` for these options; raises an `EngineError` when it cannot be played."""
     PROBE.prepare()
-    return _game_type(name.removeprefix(PREFIX), tuple(sorted(options.items())))
+    return _game_type(name.removeprefix(GAME_PREFIX), tuple(sorted(options.items())))
 
 
 @lru_cache(maxsize=1000)
 def _game_type(name: str, options: tuple[tuple[str, str], ...]) -> GameType:
-    PROBE.take(f"{PREFIX}{name}({','.join('='.join(option) for option in options)})")
+    PROBE.take(f"{GAME_PREFIX}{name}({','.join('='.join(option) for option in options)})")
     make, version = source(name)
     parameters = _parameters(name)
-    env, _ = _trial(name, tuple(resolve(parameters, dict(options), f"{PREFIX}{name}").items()))
+    env, _ = _trial(name, tuple(resolve(parameters, dict(options), f"{GAME_PREFIX}{name}").items()))
     players = len(env.possible_agents)
     return GameType(
-        name=f"{PREFIX}{name}",
+        name=f"{GAME_PREFIX}{name}",
         title=f"{name} (PettingZoo)",
         summary=f"{name}, as {make.__module__.partition('.')[0]} {version} plays it.",
         min_players=players,
@@ -72,7 +72,9 @@ def _game_type(name: str, options: tuple[tuple[str, str], ...]) -> GameType:
 
 
 def _made(kind: GameType, players: int, params: Mapping[str, Value]) -> PettingZooGame:
-    return PettingZooGame(kind, players, params, *_trial(kind.name.removeprefix(PREFIX), tuple(sorted(params.items()))))
+    return PettingZooGame(
+        kind, players, params, *_trial(kind.name.removeprefix(GAME_PREFIX), tuple(sorted(params.items())))
+    )
 
 
 def _parameters(name: str) -> tuple[Parameter, ...]:
@@ -82,7 +84,7 @@ def _parameters(name: str) -> tuple[Parameter, ...]:
         if key in DISPLAY_PARAMETERS or parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
             continue
         if parameter.default is parameter.empty:
-            raise UnsupportedError(f"{PREFIX}{name} needs a value for '{key}', which has no default")
+            raise UnsupportedError(f"{GAME_PREFIX}{name} needs a value for '{key}', which has no default")
         if type(parameter.default) in PARAMETER_TYPES:
             found.append(_parameter(key, parameter.default))
     return tuple(found)
@@ -108,14 +110,14 @@ def _trial(name: str, params: tuple[tuple[str, Value], ...]) -> tuple[Any, bool]
         copies = _copies_well(env)
         if not _has_no_chance(env, source(name)[0](**dict(params)).unwrapped):
             raise UnsupportedError(
-                f"{PREFIX}{name} does not go the same way twice: it rolls dice inside, where bots could see what "
+                f"{GAME_PREFIX}{name} does not go the same way twice: it rolls dice inside, where bots could see what "
                 "comes, or its instances share what they change"
             )
         env.reset(seed=RESET_SEED)
     except EngineError:
         raise
     except Exception as error:
-        raise UnsupportedError(f"{PREFIX}{name} cannot be set up: {in_short(error)}") from error
+        raise UnsupportedError(f"{GAME_PREFIX}{name} cannot be set up: {in_short(error)}") from error
     return env, copies
 
 
@@ -123,17 +125,19 @@ def _check_shape(name: str, env: Any) -> None:
     """Raise `UnsupportedError` unless an environment has turns, a few players, and one set of numbered actions."""
     if not isinstance(env, library().AECEnv):
         if isinstance(env, library().ParallelEnv):
-            raise UnsupportedError(f"{PREFIX}{name} has its agents act at the same time; a match here has turns")
-        raise UnsupportedError(f"{PREFIX}{name} is no AEC environment but {type(env).__name__}")
+            raise UnsupportedError(f"{GAME_PREFIX}{name} has its agents act at the same time; a match here has turns")
+        raise UnsupportedError(f"{GAME_PREFIX}{name} is no AEC environment but {type(env).__name__}")
     players = len(env.possible_agents)
     if not MIN_PLAYERS <= players <= MAX_PLAYERS:
         raise UnsupportedError(
-            f"{PREFIX}{name} is for {players} players; {MIN_PLAYERS} to {MAX_PLAYERS} can be matched here"
+            f"{GAME_PREFIX}{name} is for {players} players; {MIN_PLAYERS} to {MAX_PLAYERS} can be matched here"
         )
     spaces = [env.action_space(agent) for agent in env.possible_agents]
     numbered = all(type(space).__name__ == "Discrete" and space.start == 0 for space in spaces)
     if not numbered or len({int(space.n) for space in spaces}) != 1:
-        raise UnsupportedError(f"{PREFIX}{name} has other actions than numbers from 0 on, the same for all players")
+        raise UnsupportedError(
+            f"{GAME_PREFIX}{name} has other actions than numbers from 0 on, the same for all players"
+        )
 
 
 def _copies_well(env: Any) -> bool:

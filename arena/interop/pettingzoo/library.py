@@ -14,7 +14,7 @@ from typing import Any
 from engine.errors import UnknownNameError, UnsupportedError, did_you_mean, in_short
 from engine.registry import offers
 
-PREFIX = "pettingzoo."
+GAME_PREFIX = "pettingzoo."
 ENTRY_POINT_GROUP = "arena.pettingzoo"
 """Entry points of environments whose authors declare that they have perfect information and no chance."""
 CLASSIC_MODULES = {
@@ -61,12 +61,12 @@ def source(name: str) -> tuple[Callable[..., Any], str]:
         return _declared(declared[name])
     base = name.rpartition("_v")[0]
     if base in UNSUPPORTED:
-        raise UnsupportedError(f"{PREFIX}{name} {UNSUPPORTED[base]}")
+        raise UnsupportedError(f"{GAME_PREFIX}{name} {UNSUPPORTED[base]}")
     folders = [f"{path}/{family}" for path in paths for family in SIMULTANEOUS_FAMILIES]
     if name.isidentifier() and PathFinder.find_spec(name, folders):
-        raise UnsupportedError(f"{PREFIX}{name} has its agents act at the same time; a match here has turns")
+        raise UnsupportedError(f"{GAME_PREFIX}{name} has its agents act at the same time; a match here has turns")
     raise UnknownNameError(
-        f"no environment '{PREFIX}{name}' is known to have perfect information"
+        f"no environment '{GAME_PREFIX}{name}' is known to have perfect information"
         f"{did_you_mean(name, sorted({*CLASSIC_MODULES, *declared}))}"
     )
 
@@ -76,7 +76,7 @@ def _classic(name: str) -> Callable[..., Any]:
         with _silent_pygame():
             module = import_module(CLASSIC_MODULES[name])
     except ImportError as error:
-        raise UnsupportedError(f"{PREFIX}{name} needs {error.name}: pip install 'pettingzoo[classic]'") from None
+        raise UnsupportedError(f"{GAME_PREFIX}{name} needs {error.name}: pip install 'pettingzoo[classic]'") from None
     if module.raw_env.metadata["name"] != name:
         raise UnsupportedError(f"PettingZoo {version('pettingzoo')} has {module.raw_env.metadata['name']}, not {name}")
     return module.raw_env
@@ -87,9 +87,11 @@ def _declared(entry: EntryPoint) -> tuple[Callable[..., Any], str]:
         with _silent_pygame():
             make = entry.load()
     except (Exception, SystemExit) as error:
-        raise UnsupportedError(f"{PREFIX}{entry.name} ({entry.value}) cannot be loaded: {in_short(error)}") from error
+        raise UnsupportedError(
+            f"{GAME_PREFIX}{entry.name} ({entry.value}) cannot be loaded: {in_short(error)}"
+        ) from error
     if not callable(make):
-        raise UnsupportedError(f"{PREFIX}{entry.name}: entry point {entry.value} cannot be called")
+        raise UnsupportedError(f"{GAME_PREFIX}{entry.name}: entry point {entry.value} cannot be called")
     return make, entry.dist.version if entry.dist else "0"
 
 

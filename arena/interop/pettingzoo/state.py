@@ -106,9 +106,9 @@ class PettingZooGame(Game):
         """Return an environment of its own, at the start of a match."""
         if self.copies:
             return copied(self.env)
-        from arena.interop.pettingzoo.library import PREFIX, source
+        from arena.interop.pettingzoo.library import GAME_PREFIX, source
 
-        env = source(self.name.removeprefix(PREFIX))[0](**dict(self.params)).unwrapped
+        env = source(self.name.removeprefix(GAME_PREFIX))[0](**dict(self.params)).unwrapped
         env.reset(seed=RESET_SEED)
         return env
 

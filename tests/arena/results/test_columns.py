@@ -38,7 +38,7 @@ def frames(tmp_path_factory):
             "misfits": met.misfits,
             "cycles": met.cycles,
             "variance": variance_table(matches, PLAYERS),
-            "power": power.as_frame(power.power(path, "alice", "bob")),
+            "power": power.power_frame(power.power(path, "alice", "bob")),
             "diff": diff(path, path)[0].frame,
             "faults": faults(Tournament(store, plan)),
             "matches": next(seat_frames(Tournament(store, plan))),

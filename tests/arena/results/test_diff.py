@@ -9,7 +9,7 @@ import pytest
 from arena import api
 from arena.cli.app import run_command
 from arena.core.errors import ConfigError
-from arena.results.diff import VersionedLeaderboard, compare, diff
+from arena.results.diff import VersionedLeaderboard, compare_leaderboards, diff
 from tests.support.samples import board, entry, fill, schedule
 
 CRITICAL = NormalDist().inv_cdf(0.975)
@@ -40,7 +40,7 @@ BEFORE = side(("a", 0.5, 0.1, 20), ("b", 0.0, 0.2, 20), ("c", -0.5, 0.1, 20))
 
 def test_a_change_is_measured_in_the_standard_errors_of_both_intervals():
     after = side(("c", 0.4, 0.3, 20), ("a", 0.3, 0.1, 20), ("b", -0.1, 0.2, 20))
-    found = by_bot(compare("board", BEFORE, after))
+    found = by_bot(compare_leaderboards("board", BEFORE, after))
     for bot, (old, new, halves) in {
         "a": (0.5, 0.3, (0.1, 0.1)),
         "b": (0, -0.1, (0.2, 0.2)),
@@ -58,20 +58,24 @@ def test_a_change_is_measured_in_the_standard_errors_of_both_intervals():
 def test_the_rating_is_compared_where_both_boards_have_its_interval():
     rated = {"rating": [30.0, 25.0, 20.0], "rating_ci_low": [28.0, 23.0, 18.0], "rating_ci_high": [32.0, 27.0, 22.0]}
     both = side(*BEFORE.frame[["bot", "mean_return", "rank", "matches"]].itertuples(index=False), **rated)
-    assert compare("board", both, both).measure == ("rating", "rating_ci_low", "rating_ci_high")
-    assert by_bot(compare("board", both, both))["a"]["before"] == 30.0
-    assert compare("board", BEFORE, both).measure == ("mean_return", "mean_return_ci_low", "mean_return_ci_high")
+    assert compare_leaderboards("board", both, both).measure == ("rating", "rating_ci_low", "rating_ci_high")
+    assert by_bot(compare_leaderboards("board", both, both))["a"]["before"] == 30.0
+    assert compare_leaderboards("board", BEFORE, both).measure == (
+        "mean_return",
+        "mean_return_ci_low",
+        "mean_return_ci_high",
+    )
     bare = VersionedLeaderboard(both.frame[["rank", "bot", "rating"]], 1, None)
     with pytest.raises(
         ConfigError, match="board: the leaderboards have neither rating, rating_ci_low, rating_ci_high nor"
     ):
-        compare("board", bare, both)
+        compare_leaderboards("board", bare, both)
 
 
 def test_unknown_or_empty_intervals_are_no_reason_to_call_a_change_significant():
     first = side(("a", 0.5, float("nan"), 2), ("b", 0.25, 0.0, 2), ("c", 0.0, 0.0, 2))
     then = side(("a", -0.5, 0.1, 2), ("b", 0.25, 0.0, 2), ("c", 0.1, 0.0, 2))
-    found = by_bot(compare("board", first, then))
+    found = by_bot(compare_leaderboards("board", first, then))
     assert pd.isna(found["a"]["z"]) and pd.isna(found["a"]["significant"])
     assert (found["b"]["z"], found["b"]["significant"]) == (0.0, False)
     assert (found["c"]["z"], found["c"]["significant"]) == (float("inf"), True)
@@ -110,7 +114,7 @@ CAUSES = {
 @pytest.mark.parametrize("case", CAUSES)
 def test_every_bot_gets_the_causes_that_hold_for_it(case):
     after, causes, remarks = CAUSES[case]
-    found = compare("board", BEFORE, after)
+    found = compare_leaderboards("board", BEFORE, after)
     assert found.frame["because"].to_list() == causes
     assert found.remarks == remarks
 
@@ -248,7 +252,7 @@ def test_labels_cannot_steer_the_terminal(tmp_path, capsys):
 
 def test_a_board_without_a_complete_block_is_compared_all_the_same():
     nobody = VersionedLeaderboard(pd.DataFrame(columns=["rank", "bot", "rating", "matches"]), 1, None)
-    found = compare("board", nobody, BEFORE)
+    found = compare_leaderboards("board", nobody, BEFORE)
     assert found.remarks[:2] == ["no complete block before", "added: a, b, c"]
     assert list(found.frame["because"]) == ["added"] * 3
-    assert compare("board", nobody, nobody).frame.empty
+    assert compare_leaderboards("board", nobody, nobody).frame.empty

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from arena.core.limits import Limits
-from arena.results.leaderboards import DECIMALS
+from arena.results.columns import DECIMALS
 from arena.results.pages.figures.style import (
     AXIS_WIDTH,
     BLUE,

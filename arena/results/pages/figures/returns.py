@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from arena.results.leaderboards import DECIMALS
+from arena.results.columns import DECIMALS
 from arena.results.matches import returns
 from arena.results.pages.figures.style import (
     ROW_HEIGHT,

@@ -18,7 +18,7 @@ import pytest
 
 import engine
 from arena.interop.openspiel.drawing import as_drawing, with_board
-from arena.interop.openspiel.games import PREFIX, provide
+from arena.interop.openspiel.games import GAME_PREFIX, provide
 from arena.interop.openspiel.library import version_number
 from arena.interop.openspiel.state import as_word, whole_weights
 from engine.errors import ParameterError, UnknownNameError, UnsupportedError
@@ -51,7 +51,7 @@ def playable() -> Iterator[tuple[str, int]]:
     """Yield every game of OpenSpiel that can be played with its defaults, at its fewest and most players."""
     for name in pyspiel.registered_names():
         try:
-            kind = engine.game_type(PREFIX + name)
+            kind = engine.game_type(GAME_PREFIX + name)
             counts = {kind.min_players, kind.max_players}
             games = [engine.load_game(kind.name, players) for players in sorted(counts)]
         except engine.EngineError:
@@ -71,7 +71,7 @@ class TestOpenSpiel(GameContract):
 
 def native_of(spec: str, players: int) -> Any:
     """Return OpenSpiel's own game of a spec, by its own reading of it."""
-    text = spec.removeprefix(PREFIX)
+    text = spec.removeprefix(GAME_PREFIX)
     name = text.partition("(")[0]
     if "players" in pyspiel.load_game(text if "(" in text else name).get_type().parameter_specification:
         text = text[:-1] + f",players={players})" if "(" in text else f"{name}(players={players})"
@@ -157,7 +157,7 @@ def test_the_wrapper_that_a_refusal_names_plays_the_game_to_its_end():
         text = ""
         with contextlib.suppress(ParameterError):  # of a game in a game, which has to be named
             try:
-                engine.load_game(PREFIX + kind.short_name, 2)
+                engine.load_game(GAME_PREFIX + kind.short_name, 2)
             except UnsupportedError as error:
                 text = str(error)
         wrapper = re.search(r"at the same time; (\S+) plays it in turns", text)
@@ -171,7 +171,7 @@ def test_the_wrapper_that_a_refusal_names_plays_the_game_to_its_end():
 @pytest.mark.system
 def test_every_game_that_can_be_played_agrees_with_openspiel_move_for_move():
     games = [*playable(), *MORE]
-    names = {spec.partition("(")[0].removeprefix(PREFIX) for spec, _ in games}
+    names = {spec.partition("(")[0].removeprefix(GAME_PREFIX) for spec, _ in games}
     assert {"backgammon", "chess", "go", "hex", "pig", "quoridor", "yacht"} <= names and len(names) >= 40
     for spec, players in games:
         game = load(spec, players)
@@ -181,7 +181,7 @@ def test_every_game_that_can_be_played_agrees_with_openspiel_move_for_move():
 def test_all_that_openspiel_has_can_be_played_or_is_refused_with_the_reason():
     types = pyspiel.GameType
     for kind in pyspiel.registered_games():
-        name = PREFIX + kind.short_name
+        name = GAME_PREFIX + kind.short_name
         if kind.short_name in WRAPPED:
             assert engine.game_type(name).max_players == 10
             with pytest.raises(ParameterError, match=r"needs game=name\(\)"):
