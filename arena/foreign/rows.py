@@ -394,7 +394,7 @@ PARSERS: dict[str, Callable[[Any], Any]] = {
 
 
 def columns_of(given: Iterable[str]) -> dict[str, str]:
-    """Return what `--columns` says, `match=id,bot=player`; raises `RecordError` for what it cannot mean."""
+    """Return what `--columns` says, `match=id,bot=player`; raises `ConfigError` for an invalid value."""
     found: dict[str, str] = {}
     for text in given:
         what, equals, column = (part.strip() for part in text.partition("="))

@@ -120,7 +120,7 @@ class Staging:
         return (row.line, game, row.match, row.block, bot, row.seat, row.place, row.score)
 
     def _bot(self, name: str, line: int) -> int:
-        """Return the number of a bot; raises `RecordError` for a name that is told from another by its case alone."""
+        """Return the number of a bot; raises `RecordError` for a name that differs from another in case alone."""
         number = self.bots.get(name)
         if number is not None:
             return number

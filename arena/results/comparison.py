@@ -202,11 +202,11 @@ def compare_in(
         entries = two_entries(target, schedule, a, b)
         index = _board(target, schedule, entries, game, players)
         found = tournament.counted(index)
-        met = _duels(found, schedule, index, entries) if schedule.rivals(index) else _meetings(found, entries)
-        if not len(met.rows):
+        paired = _duels(found, schedule, index, entries) if schedule.rivals(index) else _meetings(found, entries)
+        if not len(paired.rows):
             board = schedule.boards[index]
             raise StoreError(f"{target}: {a} and {b} never met on {board.title}: no complete block has a match of both")
-        return _comparison(tournament, index, entries, found, met, test or Sprt())
+        return _comparison(tournament, index, entries, found, paired, test or Sprt())
 
 
 def _board(
@@ -266,18 +266,18 @@ def _comparison(
     index: int,
     entries: tuple[int, int],
     found: BoardMatches,
-    met: _PairedMatches,
+    paired: _PairedMatches,
     test: Sprt,
 ) -> LoggedComparison:
     schedule = tournament.schedule
-    board, blocks = schedule.boards[index], len(met.matches)
-    is_paired = bool((np.bincount(met.block) == MATCHES_PER_BLOCK).all())
+    board, blocks = schedule.boards[index], len(paired.matches)
+    is_paired = bool((np.bincount(paired.block) == MATCHES_PER_BLOCK).all())
     if test.model == "normalized" and not is_paired:
         raise ConfigError(
             "model = 'normalized': works for blocks of two matches only; logistic takes blocks of any size"
         )
-    most = 2 * (board.players - 1) * met.matches
-    above = np.bincount(met.block, met.units_a - met.units_b)
+    most = 2 * (board.players - 1) * paired.matches
+    above = np.bincount(paired.block, paired.units_a - paired.units_b)
     scores = (above + most) / (2 * most)
     usual = block_values(4 * (board.players - 1))
     values, number = np.unique(np.concatenate([scores, usual]), return_inverse=True)
@@ -286,7 +286,7 @@ def _comparison(
     if schedule.is_foreign:  # nobody knows the moves: no block is taken for a copy of another
         order = [[block] for block in range(blocks)]
     else:
-        order = [repeats.add(*each) for each in _contents(tournament.store, board, found, met)]
+        order = [repeats.add(*each) for each in _contents(tournament.store, board, found, paired)]
     counts = np.zeros(len(values))
     decision, after = None, None
     for block, counted in enumerate(order):
@@ -310,55 +310,58 @@ def _comparison(
         decided_after=after,
         blocks=blocks,
         repeats=repeats.count,
-        matches=len(met.rows),
+        matches=len(paired.rows),
         is_paired=is_paired,
-        forfeits=None if schedule.is_foreign else _forfeits(found, met, entries),
-        saving=_saving(schedule, board, met, [block for each in order for block in each]),
-        remarks=tuple(_remarks(tournament.plan, board, found, met)),
+        forfeits=None if schedule.is_foreign else _forfeits(found, paired, entries),
+        saving=_saving(schedule, board, paired, [block for each in order for block in each]),
+        remarks=tuple(_remarks(tournament.plan, board, found, paired)),
     )
 
 
 def _contents(
-    store: Store, board: Board, found: BoardMatches, met: _PairedMatches
+    store: Store, board: Board, found: BoardMatches, paired: _PairedMatches
 ) -> Iterator[tuple[Hashable, Hashable, int]]:
     """Yield the arguments of `Repeats.add` for each block: its line-ups and opening, its moves, its number."""
     opening = setup_plies(load_game(board.game, board.players)) + board.opening
-    first = np.flatnonzero(np.diff(met.block, prepend=-1))
-    block_of = {int(row): block for block, row in enumerate(found.rows[met.rows[first]])}
+    first = np.flatnonzero(np.diff(paired.block, prepend=-1))
+    block_of = {int(row): block for block, row in enumerate(found.rows[paired.rows[first]])}
     starts: dict[int, tuple[str, ...]] = {}
     for row, (moves,) in enumerate(store.match_rows(board.game, board.players, "m.moves")):
         if row in block_of:
             starts[block_of[row]] = tuple(read_moves(moves).split(maxsplit=opening)[:opening])
-    for block, rows in enumerate(np.split(met.rows, first[1:])):
+    for block, rows in enumerate(np.split(paired.rows, first[1:])):
         lineups = found.lineup[rows].tobytes(), found.entries[rows].tobytes()
         yield (lineups, starts[block]), found.moves_hash[rows].tobytes(), block
 
 
-def _saving(schedule: Schedule, board: Board, met: _PairedMatches, counted: list[int]) -> Saving:
+def _saving(schedule: Schedule, board: Board, paired: _PairedMatches, counted: list[int]) -> Saving:
     """Return the saving of counted blocks by what their two matches share."""
     if schedule.is_foreign or (board.players > MATCHES_PER_BLOCK and not schedule.scheduler.takes_turns):
         return dice_saving(np.zeros(0), np.zeros(0), np.zeros(0))
     scale = board.players - 1
-    a, b = met.units_a[::MATCHES_PER_BLOCK][counted] / scale - 1, met.units_b[1::MATCHES_PER_BLOCK][counted] / scale - 1
-    return dice_saving(a, b, met.seats[::MATCHES_PER_BLOCK, 0][counted])
+    a, b = (
+        paired.units_a[::MATCHES_PER_BLOCK][counted] / scale - 1,
+        paired.units_b[1::MATCHES_PER_BLOCK][counted] / scale - 1,
+    )
+    return dice_saving(a, b, paired.seats[::MATCHES_PER_BLOCK, 0][counted])
 
 
-def _forfeits(found: BoardMatches, met: _PairedMatches, entries: tuple[int, int]) -> tuple[int, int]:
-    forfeited, seated = found.forfeited[met.rows].astype(bool), found.entries[met.rows]
+def _forfeits(found: BoardMatches, paired: _PairedMatches, entries: tuple[int, int]) -> tuple[int, int]:
+    forfeited, seated = found.forfeited[paired.rows].astype(bool), found.entries[paired.rows]
     a, b = (int((forfeited & (seated == entry)).sum()) for entry in entries)
     return a, b
 
 
-def _remarks(resolved: ResolvedPlan, board: Board, found: BoardMatches, met: _PairedMatches) -> Iterator[str]:
+def _remarks(resolved: ResolvedPlan, board: Board, found: BoardMatches, paired: _PairedMatches) -> Iterator[str]:
     """Yield what the figures do not allow for."""
-    blocks = len(met.matches)
+    blocks = len(paired.matches)
     if resolved.foreign is not None:
         yield f"{resolved.foreign.status.capitalize()}: nobody can check that these matches were played, or by whom."
         if "block" not in resolved.foreign.columns:
             yield "The file has no blocks: each match is taken to be independent of the others."
         if not found.has_seats:
             yield "The file has no seats: whatever a seat is worth may be in the difference."
-        elif uneven := _uneven(met, board.players):
+        elif uneven := _uneven(paired, board.players):
             yield (
                 f"In {uneven:,} of {blocks:,} blocks the two did not have every seat equally often: whatever a seat is "
                 "worth may be in the difference."
@@ -377,8 +380,8 @@ def _remarks(resolved: ResolvedPlan, board: Board, found: BoardMatches, met: _Pa
         )
 
 
-def _uneven(met: _PairedMatches, players: int) -> int:
+def _uneven(paired: _PairedMatches, players: int) -> int:
     """Return the number of blocks in which one of two bots had some seat more often than the other."""
-    size = len(met.matches) * players
-    often = [np.bincount(met.block * players + met.seats[:, who], minlength=size) for who in range(2)]
+    size = len(paired.matches) * players
+    often = [np.bincount(paired.block * players + paired.seats[:, who], minlength=size) for who in range(2)]
     return int((often[0] != often[1]).reshape(-1, players).any(axis=1).sum())

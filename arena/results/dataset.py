@@ -89,7 +89,7 @@ def write_dataset(tournament: Tournament, folder: Path, options: DatasetOptions)
 
 
 def check_folder(folder: Path) -> None:
-    """Raise `ConfigError` unless nothing is there, or an empty folder, or a dataset and nothing else."""
+    """Raise `ConfigError` unless a folder is missing, empty, or holds a dataset and nothing else."""
     if in_the_way(folder) is not None:
         raise ConfigError(f"{folder}: is a file, or below one; name a folder for the dataset")
     if not folder.is_symlink() and (not folder.is_dir() or not any(folder.iterdir())):

@@ -56,7 +56,7 @@ class EarlyLeaderboards:
             self.boards[board] = frame
 
     def end(self, begin: Callable[[int], None] = lambda number: None) -> dict[int, pd.DataFrame]:
-        """Wait for the board in work, with whose number `begin` is called, and return all that were made."""
+        """Wait for the board that is being rated, calling `begin` with its number, and return all leaderboards made."""
         self._waiting.clear()
         if self._thread is not None and self._thread.is_alive():
             begin(self._latest)

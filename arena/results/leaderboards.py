@@ -177,7 +177,7 @@ def ratings_with_intervals(matches: BoardMatches) -> pd.DataFrame:
 
 
 def cells(frame: pd.DataFrame) -> dict[str, list[str]]:
-    """Return the texts of a leaderboard for persons by heading: forfeits where there are any."""
+    """Return the cells of a leaderboard as text by heading; forfeits only where there are any."""
     if not len(frame):
         return {}
     return LEADERBOARD.cells(frame if frame["forfeits"].any() else frame.drop(columns="forfeits"))

@@ -188,7 +188,7 @@ class MatchIndex:
         self._saved = len(columns)
 
     def _load(self, store: Store) -> None:
-        """Take over what the file has, if it is of this log and whole; else throw it away."""
+        """Load the file if it belongs to this log and is sound; else remove it."""
         self._saved = 0
         try:
             self._reader = self._read_file(store)

@@ -106,5 +106,5 @@ def render_frame(frame: pd.DataFrame, kind: str, title: str) -> bytes:
 
 
 def select_columns(frame: pd.DataFrame, wanted: Sequence[str]) -> pd.DataFrame:
-    """Return the wanted columns that a frame has, in that order; all when none is wanted."""
+    """Return the wanted columns that a frame has, in that order; without any wanted, all."""
     return frame[[name for name in wanted if name in frame.columns]] if wanted else frame

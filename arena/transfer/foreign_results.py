@@ -70,7 +70,7 @@ def import_results(
 
 
 def _check_name_free(target: Path) -> None:
-    """Raise `ConfigError` if there is something of that name."""
+    """Raise `ConfigError` if the name is taken."""
     if os.path.lexists(target):
         raise ConfigError(
             f"{target}: exists already; imported results are a tournament of their own: give another --name"

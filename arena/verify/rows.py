@@ -1,4 +1,4 @@
-"""Read the rows of a log's blocks, and check that they are such as the arena writes."""
+"""Read the rows of a log's blocks, and check that they have the arena's format."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def _notes(text: str, plies: int) -> list[tuple[int, str]]:
 
 
 def check_side_tables(rows: WholeMatch, match: StoredMatch, runs: set[int]) -> None:
-    """Check that the rows of side tables exist and are such as the arena writes."""
+    """Check that the rows of side tables exist and have the arena's format."""
     if rows.timing is None:
         raise StoreError("has no row in timings")
     run, worker, seconds, clocks, retried, attempts = rows.timing

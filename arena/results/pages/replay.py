@@ -194,7 +194,7 @@ class _Mistakes:
 
 
 def _marks(before: State, after: State) -> list[Mark]:
-    """Return what a ply did that a reader may look for: whose score fell."""
+    """Return marks of events in a ply: seats whose score fell."""
     fallen = [
         seat
         for seat, (old, new) in enumerate(zip(before.scores() or (), after.scores() or (), strict=True))

@@ -232,7 +232,7 @@ page's style says."""
 
 
 def _picture(figure: Figure, prefix: str) -> str:
-    """Return a figure as SVG for a page, with ids of its own, and the whole of cut labels on hover."""
+    """Return a figure as SVG for a page, with unique ids; shortened labels are shown in full on hover."""
     svg = UNUSED_SVG.sub("", render(figure.spec, "svg").decode())
     svg = re.sub(r"<[^>]+>", lambda tag: LONG_DECIMAL.sub(_rounded, tag[0]), svg)  # not what is written between tags
     svg = re.sub(r'(\bid="|url\(#)', rf"\g<1>{prefix}-", _without_bare_groups(svg))
