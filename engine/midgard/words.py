@@ -138,11 +138,13 @@ def verdict(state: KernelState, seat: int | None, names: Names) -> Sentence:
     """Return a seat's place, by cells and, where those are equal, by perimeter cells, and what ended the match."""
     letters, ranks = board_letters(state.record), state.ranks()
     cells = [letters.count(side) for side in SEATS]
-    text = placing(ranks, seat, names) + margin(ranks, cells, seat, "cell")
-    if cells[0] == cells[1]:
+    text = placing(ranks, seat, names)
+    if cells[0] != cells[1]:
+        text += margin(ranks, cells, seat, "cell")
+    else:
         rims = [sum(letters[cell] == side for cell in PERIMETER) for side in SEATS]
         mine = ranks.index(0) if seat is None else seat
-        text += f" and {rims[mine]} of the perimeter to {rims[1 - mine]}"
+        text += f", {counted(cells[0], 'cell')} each, {rims[mine]} of the perimeter to {rims[1 - mine]}"
     return Sentence(f"{text}: {_why(state, names)}.", section=THE_END)
 
 

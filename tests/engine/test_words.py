@@ -20,7 +20,16 @@ from engine.words import MAX_SENTENCE_CHARS, following
 from tests.engine.matches import stops, tables
 from tests.engine.word_claims.common import Said, labels, without_you
 
-CLAIMED = [table for table in tables() if importlib.util.find_spec(f"tests.engine.word_claims.{table[0]}") is not None]
+CLAIMED = [
+    *(table for table in tables() if importlib.util.find_spec(f"tests.engine.word_claims.{table[0]}") is not None),
+    # set-ups and endings that the options of `tables` do not bring about
+    ("midgard", 2, {"variant": "loki", "seeds": "f6+f7+f8"}),
+    ("midgard", 2, {"variant": "loki", "seeds": "69"}),
+    ("magic_mids", 3, {"max_turns": 40, "full_board": "draw"}),
+    ("pyramid_punch", 4, {"max_turns": 6}),
+    ("pyramid_punch", 3, {"max_turns": 8, "cap_ranking": "draw"}),
+    ("epicycle", 3, {"max_turns": 12, "setup": "random"}),
+]
 SYSTEM_DECISIONS = 3_000
 """Decisions of each set of game, players and options in the long test."""
 LONG = Names(tuple("ABCDE"[seat] + "m" * 80 for seat in range(5)))

@@ -113,18 +113,19 @@ def count(board, seat):
 def verdict(said):
     board = cells_of(said.position)
     scores = [count(board, seat) for seat in (0, 1)]
-    where, score, rims, why = whole(r"(.*?), (\d+ cells?.*?)(?: and (.*) of the perimeter.*?)?: (.*)\.", said.text)
+    where, score, _, mine, theirs, why = whole(
+        r"(.*?), (\d+ cells?.*?)(, (\d+) of the perimeter to (\d+))?: (.*)\.", said.text
+    )
     placed(said, where)
     if scores[0] == scores[1]:
-        mine, theirs = whole(r".* and (\d+) of the perimeter to (\d+): .*", said.text)
         rim = [cell for cell in board if len(neighbours(board, cell)) == 1]
         rims = [sum(board[cell] == side for cell in rim) for side in "sl"]
         seat = said.ranks.index(0) if said.seat is None else said.seat
-        assert [int(mine), int(theirs)] == [rims[seat], rims[1 - seat]]
+        assert score == f"{scores[0]} cells each" and [int(mine), int(theirs)] == [rims[seat], rims[1 - seat]]
         assert (rims[seat] > rims[1 - seat]) == (said.ranks[seat] == 0)
     else:
-        assert rims is None
-    compared(said, scores, score.replace(" cells", "").replace(" cell", ""))
+        assert mine is None
+        compared(said, scores, score.replace(" cells", "").replace(" cell", ""))
     if said.plies[-1][1] == "declare":
         assert why == "both declared that no ice was left" and said.plies[-2][1] == "declare"
     elif TILES in scores:
