@@ -1,4 +1,4 @@
-"""The documentation is complete and true: keys, columns, links, and what the first pages tell to type."""
+"""The documentation is complete and true: keys, columns, links, names. `tests/system/test_pages.py` runs its blocks."""
 
 import re
 
@@ -12,10 +12,8 @@ from arena.plan.model import BoardRecord, BotRecord, ForeignRecord, KeyRecord, R
 from arena.results.columns import TABLES
 from arena.workers.process import WorkerProcess
 from scripts.reference import with_parts
-from tests.support.documents import ROOT, described, pages, run_page
+from tests.support.documents import ROOT, described, pages
 
-PAGES = ["README.md", "docs/tutorials/first-bot.md"]
-"""Pages that are run here; `tests/system` runs the others."""
 COMMANDS = vars(get_command(cli))["commands"]
 PARAMETERS = [parameter for command in COMMANDS.values() for parameter in command.params]
 OPTIONS = {option for parameter in PARAMETERS for option in [*parameter.opts, *parameter.secondary_opts]}
@@ -62,11 +60,6 @@ def test_pages_are_readable_where_they_lie():
 @pytest.mark.parametrize("model", [ResolvedPlan, BoardRecord, BotRecord, KeyRecord, SchedulerRecord, ForeignRecord])
 def test_every_key_of_a_plan_is_described(model):
     assert [key for key in model.model_fields if not described(key, "docs/reference/files.md")] == []
-
-
-@pytest.mark.parametrize("page", PAGES)
-def test_every_block_of_the_page_runs_and_prints_what_it_shows(page, tmp_path):
-    run_page(ROOT / page, tmp_path)
 
 
 def test_the_readme_is_short():

@@ -83,11 +83,15 @@ def test_checks_and_submissions(told):
     assert (refused["submitted"], refused["bot"], refused["check"]["ok"]) == (False, None, False)
 
 
-def test_the_doctor_and_a_check_of_a_game_and_an_archive(told, tmp_path):
-    findings = told("doctor")
-    assert findings[0]["what"] == "Python" and is_described(findings)
+@pytest.mark.system
+def test_a_check_of_a_game(told):
     checked = told("check-game", "epicycle", "--players", "2")
     assert {finding["status"] for finding in checked["findings"]} <= {"pass", "n/a"} and is_described(checked)
+
+
+def test_the_doctor_and_an_archive(told, tmp_path):
+    findings = told("doctor")
+    assert findings[0]["what"] == "Python" and is_described(findings)
     plan = {"name": "cup", "games": [{"game": "epicycle", "players": 2}], "blocks": 1}
     api.run({**plan, "bots": [{"bot": "random"}, {"bot": "greedy"}]}, "reports", workers=1, report=False)
     archive = told("archive", "cup")

@@ -36,9 +36,10 @@ def commands(text):
     return re.findall(r"^  (arena .*)$", text, re.MULTILINE)
 
 
-@pytest.fixture(params=["plain", "a folder's name"])
-def here(request, tmp_path, monkeypatch):
-    folder = tmp_path / request.param
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """A working folder whose name has to be quoted."""
+    folder = tmp_path / "a folder's name"
     folder.mkdir()
     monkeypatch.chdir(folder)
     monkeypatch.setenv("ARENA_HOME", "my home")

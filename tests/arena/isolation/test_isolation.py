@@ -83,6 +83,10 @@ games = [
 ]
 max_tables = 5
 """
+QUICK_BOARDS = """
+games = [{ game = "epicycle", players = 3 }, { game = "magic_mids", players = 2 }]
+max_tables = 5
+"""
 TWO_BOARDS = 'games = [{ game = "epicycle(setup=random)", players = 2 }, { game = "magic_mids", players = 3 }]'
 RESULTS = (
     "SELECT hex(identity), lineup, ended, plies, timed, hex(final), hex(moves), notes FROM blocks JOIN matches "
@@ -121,10 +125,18 @@ def at(level: str) -> list[tuple[str, str]]:
     return [(spec, level) for spec in SPECS]
 
 
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(QUICK_BOARDS, id="two games"), pytest.param(BOARDS, id="all games", marks=pytest.mark.system)],
+)
+def boards(request):
+    return request.param
+
+
 @pytest.fixture(scope="module")
-def in_process(tmp_path_factory):
+def in_process(boards, tmp_path_factory):
     """The tournament with every bot in the worker's process."""
-    config = write(tmp_path_factory.mktemp("none") / "run", at("none"))
+    config = write(tmp_path_factory.mktemp("none") / "run", at("none"), boards)
     return config, play(config)
 
 
@@ -137,18 +149,18 @@ def test_the_tournament_has_what_could_differ(in_process):
 
 
 @pytest.mark.parametrize(("level", "workers"), [pytest.param("process", 1, marks=pytest.mark.chaos), ("sandbox", 2)])
-def test_every_level_and_any_number_of_workers_play_the_same(in_process, level, workers, tmp_path):
-    assert play(write(tmp_path / "run", at(level)), workers) == in_process[1]
+def test_every_level_and_any_number_of_workers_play_the_same(in_process, boards, level, workers, tmp_path):
+    assert play(write(tmp_path / "run", at(level), boards), workers) == in_process[1]
 
 
 @pytest.mark.system
-def test_levels_may_differ_within_a_match(in_process, tmp_path):
+def test_levels_may_differ_within_a_match(in_process, boards, tmp_path):
     mixed = [(spec, LEVELS[number % 3]) for number, spec in enumerate(SPECS)]
-    assert play(write(tmp_path / "run", mixed)) == in_process[1]
+    assert play(write(tmp_path / "run", mixed, boards)) == in_process[1]
 
 
-def test_a_run_at_another_level_finds_all_matches_in_the_log(in_process, tmp_path):
-    config = write(tmp_path / "run", at("sandbox"))
+def test_a_run_at_another_level_finds_all_matches_in_the_log(in_process, boards, tmp_path):
+    config = write(tmp_path / "run", at("sandbox"), boards)
     shutil.copytree(home_of(in_process[0]), home_of(config))
     progress = api.run(config, home_of(config), workers=1, backend="local").outcome.progress
     assert (progress.played, progress.found) == (0, len(in_process[1][0]))

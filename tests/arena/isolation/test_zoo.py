@@ -49,8 +49,23 @@ SECRETS = key_pair(SEED, KEY)
 SLEEP = f"85{os.getpid():07}"
 """How long a child would sleep that an animal leaves behind: a number that tells it from all other processes."""
 VARIABLE = "ARENA_ZOO_SECRET"
+LEVELS = ("sandbox", "process", "none")
 LIMITS = {"seconds_per_move": 1, "seconds_to_start": 3, "seconds_to_prepare": 1, "memory": 128}
 SLOW = ("timeout", "init")
+FEW = (
+    "declares_anew",
+    "exits",
+    "garbage_program",
+    "illegal_action",
+    "infinite_loop",
+    "leaves_a_child",
+    "leaves_marks",
+    "memory_hog",
+    "raises",
+    "reads_files",
+    "remembers",
+)
+"""What the short lane plays in the sandbox: one for each cause, and some that look around or leave something behind."""
 FIRST = """
 from bots import Bot
 
@@ -74,6 +89,7 @@ class Played:
     """A tournament that is over."""
 
     level: str
+    names: list[str]
     folder: Path
     labels: dict[str, str]
     matches: list[StoredMatch]
@@ -178,12 +194,17 @@ def play(level: str, names: list[str], folder: Path) -> Played:
     with Store.open(log) as store:
         found = [store.match(*at) for at in rows(log, "SELECT identity, lineup FROM blocks JOIN matches USING (block)")]
     retried = rows(log, "SELECT identity, lineup FROM blocks JOIN timings USING (block) WHERE retried = 1")
-    return Played(level, folder, labels, found, set(retried), left_over, mounts() - mounted, files)
+    return Played(level, names, folder, labels, found, set(retried), left_over, mounts() - mounted, files)
 
 
 def rows(log: Path, query: str) -> list[tuple]:
     with contextlib.closing(sqlite3.connect(f"{log.as_uri()}?mode=ro", uri=True)) as db:
         return db.execute(query).fetchall()
+
+
+@pytest.fixture(scope="module")
+def few(tmp_path_factory):
+    return play("sandbox", [*FEW], tmp_path_factory.mktemp("few"))
 
 
 @pytest.fixture(scope="module")
@@ -201,7 +222,7 @@ def none(tmp_path_factory):
     return play("none", residents("none"), tmp_path_factory.mktemp("none"))
 
 
-@pytest.fixture(params=["sandbox", "process", "none"])
+@pytest.fixture(params=["few", *(pytest.param(level, marks=pytest.mark.system) for level in LEVELS)])
 def played(request):
     return request.getfixturevalue(request.param)
 
@@ -230,6 +251,17 @@ def check_notes(match: StoredMatch, expected: str | None) -> None:
         assert told and all(text.startswith(expected) for text in told)
 
 
+@pytest.mark.parametrize("name", FEW)
+def test_in_the_sandbox_each_of_a_few_animals_gets_what_is_due_to_it(few, name):
+    check_outcome(few, name)
+
+
+def test_the_few_animals_show_every_cause_that_the_zoo_knows():
+    causes = {animal.expected["sandbox"] for animal in ANIMALS.values()}
+    assert {ANIMALS[name].expected["sandbox"] for name in FEW} == causes
+
+
+@pytest.mark.system
 @pytest.mark.parametrize("name", residents("sandbox"))
 def test_in_the_sandbox_each_animal_gets_what_is_due_to_it(sandbox, name):
     check_outcome(sandbox, name)
@@ -264,7 +296,7 @@ def test_the_boards_show_the_faults_of_animals_and_none_of_others(played):
     assert forfeits == {
         name: 2 * (name in ANIMALS and ANIMALS[name].expected[played.level] != PLAYS_ON) for name in forfeits
     }
-    assert len(forfeits) == len(residents(played.level)) + 2
+    assert len(forfeits) == len(played.names) + 2
 
 
 def test_the_log_is_sound_and_every_match_replays_with_its_dice(played):
