@@ -6,6 +6,9 @@ PLUG_INS := examples/connect_four examples/pig
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
+# where it is set, every process of a test compiles the arena's and the tests' sources again
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help venv demo tools tools-system test test-system chaos coverage lint format bench docs reference ladder stats cluster-demo clean
 
 help:

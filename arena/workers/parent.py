@@ -18,7 +18,9 @@ from arena.core.machine import ALIKE
 from arena.core.paths import ROOT
 from arena.core.process_trees import wait_for
 
-WATCHED_VARIABLES = "ARENA_ COVERAGE_ HOME LANG LC_ LD_ MALLOC_ MKL_ NUMBA_ OMP_ OPENBLAS_ PATH PYTHON TZ XDG_"
+WATCHED_VARIABLES = (
+    "ARENA_CACHE ARENA_WORKER COVERAGE_ HOME LANG LC_ LD_ MALLOC_ MKL_ NUMBA_ OMP_ OPENBLAS_ PATH PYTHON TZ XDG_"
+)
 """Beginnings of variables that decide what an interpreter loads, and how; others a worker gets as they are by then."""
 CACHE_VARIABLE = "NUMBA_CACHE_DIR"
 """What Numba's own cache is set to when it is imported (`engine.kernel`), in this process later than in a parent."""

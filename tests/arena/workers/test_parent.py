@@ -172,6 +172,9 @@ def test_a_parent_is_kept_for_the_next_run_unless_it_would_be_started_otherwise(
 
     first = started()
     assert started() == first and len(first) == 1
+    monkeypatch.setenv("ARENA_HOME", "elsewhere")
+    monkeypatch.setenv("ARENA_NO_REPORT", "")
+    assert started() == first, "workers get these from whoever starts them"
     monkeypatch.setenv("PYTHONWARNINGS", "ignore")
     second = started()
     assert len(second) == 1 and not second & first
