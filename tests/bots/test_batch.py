@@ -24,7 +24,12 @@ def agreed(spec: str, players: int, opponents: dict[int, str], steps: int, rotat
 
 @pytest.mark.parametrize(
     ("opponent", "steps"),
-    [("random", 60), ("greedy", 60), ("flat_mc:playouts=7", 30), ("uct:simulations=60", 30)],
+    [
+        ("random", 60),
+        ("greedy", 60),
+        pytest.param("flat_mc:playouts=7", 30, marks=pytest.mark.system),
+        pytest.param("uct:simulations=60", 30, marks=pytest.mark.system),
+    ],
 )
 def test_an_opponent_in_a_batch_makes_the_moves_of_the_bot_of_that_name(opponent, steps):
     assert agreed("connect_four", 2, {0: opponent}, steps, "match") > 5

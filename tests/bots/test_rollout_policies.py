@@ -114,5 +114,6 @@ def test_the_policy_beats_random_play(game):
     assert points_share(game, 2000) > AT_LEAST[game.name]
 
 
+@pytest.mark.system
 def test_at_pyramid_punch_with_two_players_luck_decides():
     assert abs(points_share(engine.load_game("pyramid_punch", 2), 5000)) < 0.05

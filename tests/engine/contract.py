@@ -14,28 +14,36 @@ from engine.conformance import CHECKS, FAILED, NOT_APPLICABLE, Check, run_check
 from engine.conformance.checks import KERNELS, PROCESSES, SPEED
 from tests.engine.matches import finished, stops
 
-MATCHES = 400
-"""Matches that a check may play each way."""
+MATCHES, LONG_MATCHES = 100, 400
+"""Matches that a check may play each way, in the short lane and in the long one."""
+COUNTING = ("replays", "playouts", "playouts-by-draws", "playouts-and-steps")
+"""Checks that play as many as they may."""
 
 
-def holds(check: Check, game: Game) -> None:
+def holds(check: Check, game: Game, matches: int) -> None:
     """Assert that a check does not fail."""
-    finding = run_check(check, game, most_matches=MATCHES)
+    finding = run_check(check, game, most_matches=matches)
     assert finding.status != FAILED, f"{finding.claim}: {finding.detail} ({finding.where})"
 
 
 def of_groups(*groups: str) -> pytest.MarkDecorator:
     """Run a test with each check of these groups."""
     checks = [check for check in CHECKS if check.group in groups]
-    return pytest.mark.parametrize("check", checks, ids=[check.name for check in checks])
+    short = [pytest.param(check, MATCHES, id=check.name) for check in checks]
+    at_length = [
+        pytest.param(check, LONG_MATCHES, id=f"{check.name}-at-length", marks=pytest.mark.system)
+        for check in checks
+        if check.name in COUNTING
+    ]
+    return pytest.mark.parametrize(("check", "matches"), short + at_length)
 
 
 class GameContract:
     """For every game, compiled or plain."""
 
     @of_groups(*{check.group for check in CHECKS} - {KERNELS, PROCESSES, SPEED})
-    def test_a_check_holds(self, game: Game, check: Check) -> None:
-        holds(check, game)
+    def test_a_check_holds(self, game: Game, check: Check, matches: int) -> None:
+        holds(check, game, matches)
 
     def test_states_of_one_match_differ_unless_their_positions_are_the_same(self, game: Game) -> None:
         seen = []
@@ -68,5 +76,5 @@ class KernelContract:
     """For games whose rules are kernels."""
 
     @of_groups(KERNELS)
-    def test_a_check_holds(self, game: Game, check: Check) -> None:
-        holds(check, game)
+    def test_a_check_holds(self, game: Game, check: Check, matches: int) -> None:
+        holds(check, game, matches)

@@ -8,7 +8,8 @@ import pytest
 
 import engine
 from engine import Game
-from tests.engine.contract import GameContract, KernelContract
+from engine.conformance import CHECKS
+from tests.engine.contract import COUNTING, GameContract, KernelContract
 from tests.engine.matches import option_sets, tables
 
 
@@ -18,19 +19,31 @@ def label(table: tuple) -> str:
     return "-".join([name, *(f"{key}={value}" for key, value in options.items()), f"{players}p"])
 
 
+def _params(tables: list[tuple]) -> list:
+    """Return the tables as parameters; changed options with the fewest players are for the long lane."""
+    return [
+        pytest.param(table, marks=pytest.mark.system)
+        if table[2] and table[1] < engine.game_type(table[0]).max_players
+        else table
+        for table in tables
+    ]
+
+
 @functools.cache
 def _load(name: str, players: int, options: tuple) -> Game:
     return engine.load_game(name, players, **dict(options))
 
 
-@pytest.fixture(params=tables(), ids=label, scope="module")
+@pytest.fixture(params=_params(tables()), ids=label, scope="module")
 def game(request: pytest.FixtureRequest) -> Game:
     """Loaded when the first test asks for it, so that a broken game fails its own tests only."""
     name, players, options = request.param
     return _load(name, players, tuple(options.items()))
 
 
-@pytest.fixture(params=[table for table in tables() if engine.game_type(table[0]).package], ids=label, scope="module")
+@pytest.fixture(
+    params=_params([table for table in tables() if engine.game_type(table[0]).package]), ids=label, scope="module"
+)
 def kernel_game(request: pytest.FixtureRequest) -> Game:
     """The same for games with kernels."""
     name, players, options = request.param
@@ -45,6 +58,10 @@ class TestEveryGameWithKernels(KernelContract):
     @pytest.fixture
     def game(self, kernel_game: Game) -> Game:
         return kernel_game
+
+
+def test_the_checks_that_the_long_lane_runs_at_length_are_there():
+    assert {*COUNTING} <= {check.name for check in CHECKS}
 
 
 @pytest.mark.parametrize("name", sorted({*engine.game_names()} - {"pig"}))

@@ -349,6 +349,7 @@ for players in (2, 3, 4):
 """
 
 
+@pytest.mark.system
 def test_interpreted_and_compiled_rules_play_the_same_matches():
     outputs = [
         subprocess.run(

@@ -282,6 +282,7 @@ def test_loki_orbits_are_drawn_equally_often_and_never_twice():
     assert state.chance_outcomes() == [(orbit, 1) for orbit in range(32) if orbit != 7]
 
 
+@pytest.mark.system
 def test_interpreted_rules_play_the_same_matches_as_compiled_ones():
     command = [sys.executable, "-m", "tests.engine.midgard_matches"]
     interpreted = subprocess.run(

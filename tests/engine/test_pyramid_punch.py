@@ -350,6 +350,7 @@ for players in (2, 3, 5):
 """
 
 
+@pytest.mark.system
 def test_the_interpreted_rules_play_like_the_compiled_ones():
     outputs = []
     for switch in ("0", "1"):

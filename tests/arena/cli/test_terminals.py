@@ -106,6 +106,7 @@ def test_a_reader_that_leaves_ends_no_command_with_a_traceback(here):
     os.close(pipe)
 
 
+@pytest.mark.system
 def test_a_run_goes_on_when_nobody_reads_its_output(tmp_path):
     config = write(tmp_path, CONFIG, BOTS)
     read, pipe = os.pipe()
@@ -116,6 +117,7 @@ def test_a_run_goes_on_when_nobody_reads_its_output(tmp_path):
     assert tournaments.count(config) == len(lines_of(config)) == 30
 
 
+@pytest.mark.system
 def test_a_terminal_without_our_letters_gets_others(here):
     done = arena("leaderboard", "t.toml", "--players", 3, folder=here, PYTHONIOENCODING="ascii", COLUMNS="80")
     assert (done.returncode, done.stderr) == (0, "")
@@ -157,6 +159,7 @@ def test_ctrl_c_cuts_off_a_match_that_does_not_end_soon(stuck):
     tournaments.wait_until(lambda: tournaments.gone(workers), "the workers have ended")
 
 
+@pytest.mark.system
 def test_ctrl_c_twice_drops_what_is_in_play(stuck):
     run, workers = stuck
     tournaments.signal_group(run, signal.SIGINT)
@@ -170,7 +173,10 @@ def test_ctrl_c_twice_drops_what_is_in_play(stuck):
     tournaments.wait_until(lambda: tournaments.gone(workers), "the workers have ended")
 
 
-@pytest.mark.parametrize("command", ["match epicycle b.py:Stuck random", "check b.py:Stuck --isolation none"])
+@pytest.mark.parametrize(
+    "command",
+    ["match epicycle b.py:Stuck random", pytest.param("check b.py:Stuck --isolation none", marks=pytest.mark.system)],
+)
 def test_ctrl_c_ends_other_commands_with_one_line(tmp_path, command):
     here = tmp_path / "here"
     write(tmp_path, CONFIG, BOTS.replace("while True:", f"open({str(here)!r}, 'w').close()\n        while True:"))

@@ -18,7 +18,7 @@ def run(folder, script):
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300)
 
 
-@pytest.mark.parametrize("beside", ["bots/__init__.py", "engine/__init__.py", "engine.py", "bots/my_bot.py"])
+@pytest.mark.parametrize("beside", ["bots/__init__.py", "engine.py", "bots/my_bot.py"])
 def test_our_packages_win_over_what_lies_beside_a_script_and_one_line_says_so(tmp_path, beside):
     (tmp_path / beside).parent.mkdir(exist_ok=True)
     (tmp_path / beside).touch()

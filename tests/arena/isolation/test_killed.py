@@ -229,7 +229,12 @@ def test_a_bot_that_ends_itself_is_charged_after_a_few_tries(tmp_path, kind, dee
 
 
 @pytest.mark.parametrize(
-    ("level", "number"), [("process", signal.SIGKILL), ("process", signal.SIGTERM), ("sandbox", signal.SIGKILL)]
+    ("level", "number"),
+    [
+        pytest.param("process", signal.SIGKILL, marks=pytest.mark.system),
+        pytest.param("process", signal.SIGTERM, marks=pytest.mark.system),
+        ("sandbox", signal.SIGKILL),
+    ],
 )
 def test_a_parent_of_bots_that_is_killed_while_one_plays_is_no_bots_fault(tmp_path, monkeypatch, level, number):
     """The kernel ends the bot with it."""

@@ -388,7 +388,7 @@ def gone_and_asked(server: ForkClient, bot: LaunchedBot, limits: Limits) -> BotP
 ask = ForkClient.open
 
 
-@pytest.mark.parametrize("level", ["process", "sandbox"])
+@pytest.mark.parametrize("level", [pytest.param("process", marks=pytest.mark.system), "sandbox"])
 def test_a_parent_of_bots_that_is_killed_as_it_is_asked_for_one_is_started_again(tmp_path, monkeypatch, level):
     monkeypatch.setattr(ForkClient, "open", gone_and_asked)
     with settled(tmp_path) as animals, contextlib.chdir(tmp_path), contextlib.closing(ProcessPool()) as pool:

@@ -83,6 +83,7 @@ def test_workers_killed_from_outside_are_replaced_and_give_the_same(config, expe
     assert results(config) == expected
 
 
+@pytest.mark.system
 def test_a_ray_worker_gives_the_same(config, expected):
     assert api.run(config, home_of(config), workers=1, backend="ray").outcome.complete
     assert results(config) == expected

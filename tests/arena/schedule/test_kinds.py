@@ -111,9 +111,8 @@ def test_a_knockout_as_a_plug_in_plays_its_final_between_the_winners_and_its_pla
     assert "\nSound." in arena("verify", str(log), "--rerun", "all")
 
 
-@pytest.mark.parametrize(
-    "keep", [pytest.param(1, marks=pytest.mark.system), 5, pytest.param(9, marks=pytest.mark.system)]
-)
+@pytest.mark.system
+@pytest.mark.parametrize("keep", [1, 5, 9])
 def test_a_knockout_that_lost_matches_plays_them_again_and_counts_the_same(arena, keep):
     home = arena.folder / f"cut {keep}"
     shutil.copytree(arena.folder / "home", home)
@@ -128,6 +127,7 @@ def test_a_knockout_that_lost_matches_plays_them_again_and_counts_the_same(arena
         assert (log.parent / name).read_bytes() == (arena.folder / "home/cup" / name).read_bytes()
 
 
+@pytest.mark.system
 def test_commands_learn_of_the_plug_in_and_a_plan_of_it_is_refused_where_it_is_not_installed(arena):
     asked = ("--game", "epicycle", "--bots", "random,greedy,uct", "--schedule", "knockout")
     arena("init", "new.toml", *asked, "--players", "2")

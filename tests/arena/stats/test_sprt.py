@@ -124,7 +124,7 @@ def likely(tests, probability):
     return tests * probability + 3.5 * math.sqrt(tests * probability * (1 - probability))
 
 
-@pytest.mark.parametrize("model", ["logistic", "normalized"])
+@pytest.mark.parametrize("model", ["normalized", pytest.param("logistic", marks=pytest.mark.system)])
 @pytest.mark.parametrize("name", worlds.SHAPES)
 def test_error_rates_are_at_most_alpha_and_beta_and_the_test_is_shorter_than_a_fixed_one(name, model):
     shape, tests = worlds.SHAPES[name], 100
