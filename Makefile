@@ -55,7 +55,7 @@ tools:
 tools-system:
 	@.ci/tools --system
 
-# one process more than cores: some tests wait; in the order of files, where those that take longest come first
+# one process more than cores: some tests wait; in the order that tests/conftest.py gives: longest first
 LANE := -n $$(($$(nproc) + 1)) --dist loadfile --no-loadscope-reorder
 
 test: tools $(VENV)/.dev

@@ -3,6 +3,7 @@
 import hashlib
 import itertools
 import os
+import re
 import signal
 from pathlib import Path
 from types import SimpleNamespace
@@ -25,7 +26,29 @@ hypothesis.settings.load_profile("repeatable")
 # else it also draws constants of the modules that happen to be loaded, which tests before may have done or not
 providers._get_local_constants = lambda: providers.Constants()  # type: ignore[attr-defined]  # no setting says so
 
-SYSTEM = Path(__file__).parent / "system"
+TESTS = Path(__file__).parent
+SYSTEM = TESTS / "system"
+LONGEST_FIRST = (
+    "system/test_pages.py",
+    "system/test_chaos.py",
+    "system/test_cluster.py",
+    "system/test_browser.py",
+    "system/test_play.py",
+    "arena/isolation/test_zoo.py",
+    "arena/isolation/test_killed.py",
+    "engine/test_contract.py",
+    "bots/test_plain_search.py",
+    "bots/test_contract.py",
+    "engine/test_conformance.py",
+)
+"""Files that take longest: they come first, so that no process is left alone with one of them at the end."""
+DIVIDED = {
+    "system/test_pages.py": r"\[.*",
+    "engine/test_contract.py": r"\[.*?-\dp",
+    "bots/test_plain_search.py": r"\[.*",
+}
+"""Files whose tests go to several processes: by the part of a test's name that keeps it with others. Such tests share
+no expensive fixture, and draw no keys of dice here (`same_dice_keys`)."""
 
 
 def pytest_addoption(parser):
@@ -44,6 +67,21 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "system: only run with --system or --chaos; all of tests/system is")
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    from xdist.scheduler import LoadFileScheduling
+
+    class Scheduler(LoadFileScheduling):
+        """Files to processes, and of some files parts."""
+
+        def _split_scope(self, nodeid: str) -> str:
+            file, _, test = nodeid.partition("::")
+            part = re.search(DIVIDED.get(file.removeprefix("tests/"), "$"), test)
+            return f"{file} {part[0] if part else ''}"
+
+    return Scheduler(config, log) if config.getoption("dist") == "loadfile" else None
+
+
 def pytest_collection_modifyitems(config, items):
     chaos, system = config.getoption("--chaos"), config.getoption("--system")
 
@@ -55,6 +93,8 @@ def pytest_collection_modifyitems(config, items):
     if left_out:
         items[:] = [item for item in items if is_wanted(item)]
         config.hook.pytest_deselected(items=left_out)
+    places = {TESTS / name: place for place, name in enumerate(LONGEST_FIRST)}
+    items.sort(key=lambda item: places.get(item.path, len(places)))
 
 
 @pytest.fixture(scope="session")
