@@ -6,6 +6,9 @@ import ast
 import importlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 import bots
 import engine
@@ -64,6 +67,20 @@ def kernel_games() -> list[Game]:
 
 def all_games() -> list[Game]:
     return [*kernel_games(), plain(engine.load_game("epicycle", 2)), plain(load_race(3))]
+
+
+def as_params(pairs: list[tuple[type[Bot], Game]]) -> list[Any]:
+    """Return pairs of a bot and a game as parameters; of the race, three players are for the short lane.
+
+    Its bots are compiled for each number of players, for which the short lane has the installed games.
+    """
+    return [
+        pytest.param(*pair, marks=pytest.mark.system if (pair[1].name, pair[1].players) in RARE else ())
+        for pair in pairs
+    ]
+
+
+RARE = {("race", 2), ("race", 4)}
 
 
 def label(value: object) -> str | None:

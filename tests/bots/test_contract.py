@@ -9,7 +9,7 @@ import pytest
 
 from bots import Bot, make_bot
 from engine import Game, ParameterError, State, UnsupportedError
-from tests.bots.built_in import FOLDER, all_games, built_in_bots, label, names_in_source
+from tests.bots.built_in import FOLDER, all_games, as_params, built_in_bots, label, names_in_source
 from tests.bots.matches import random_walk
 
 BOTS = built_in_bots()
@@ -18,7 +18,7 @@ PAIRS = [(bot, game) for bot in BOTS.values() for game in GAMES]
 ACCEPTED = [(bot, game) for bot, game in PAIRS if bot.refusal(game) is None]
 REFUSED = [(bot, game) for bot, game in PAIRS if bot.refusal(game) is not None]
 
-on_accepted = pytest.mark.parametrize(("kind", "game"), ACCEPTED, ids=label)
+on_accepted = pytest.mark.parametrize(("kind", "game"), as_params(ACCEPTED), ids=label)
 on_bots = pytest.mark.parametrize("kind", BOTS.values(), ids=label)
 
 

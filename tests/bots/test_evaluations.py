@@ -10,7 +10,7 @@ from arena.match.player import ask_move
 from bots import make_bot
 from bots.search.perfect_solver import solve
 from engine import load_game
-from tests.bots.built_in import all_games, built_in_bots, label
+from tests.bots.built_in import all_games, as_params, built_in_bots, label
 from tests.bots.matches import random_walk
 from tests.bots.test_contract import cheapest
 
@@ -33,7 +33,7 @@ def answers(kind, game, longest=30, seed=3, **params):
             yield state, ask_move(seats[state.current_player()], state.clone(), 1.0)
 
 
-@pytest.mark.parametrize(("kind", "game"), PAIRS, ids=label)
+@pytest.mark.parametrize(("kind", "game"), as_params(PAIRS), ids=label)
 def test_what_they_give_is_right_and_their_lines_can_be_played(kind, game):
     given = [(state, answer.action, answer.given) for state, answer in answers(kind, game)]
     assert given

@@ -105,6 +105,8 @@ def program(folder, level, deed="pass"):
     return LaunchedBot("first", bundle_program(folder / "bot.toml"), "", {}, level)
 
 
+PROCESS = pytest.param("process", marks=pytest.mark.system)
+"""For the long lane where the sandbox, with one process more, shows the same."""
 KINDS = {"python": python_bot, "program": program}
 
 
@@ -124,7 +126,7 @@ def own_folder(tmp_path, monkeypatch):
     ("kind", "level", "numbers"),
     [
         ("python", "process", (signal.SIGKILL, signal.SIGTERM)),
-        ("python", "process", (signal.SIGINT, signal.SIGHUP)),
+        pytest.param("python", "process", (signal.SIGINT, signal.SIGHUP), marks=pytest.mark.system),
         ("program", "process", (signal.SIGQUIT, signal.SIGINT)),
         ("python", "sandbox", (signal.SIGTERM, signal.SIGINT)),
         ("program", "sandbox", (signal.SIGKILL, signal.SIGKILL)),  # its first process gets no other from outside
@@ -155,7 +157,7 @@ def test_the_third_time_it_forfeits_and_so_does_a_bot_that_was_killed_too_often(
     assert result.forfeits[0].detail.startswith(f"its process ended (killed by {number.name}")
 
 
-@pytest.mark.parametrize("level", ["process", "sandbox"])
+@pytest.mark.parametrize("level", [PROCESS, "sandbox"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_bot_that_is_stopped_from_outside_goes_on(tmp_path, monkeypatch, kind, level):
     bot = KINDS[kind](tmp_path, level)
@@ -206,7 +208,7 @@ def test_a_sandbox_that_is_killed_as_it_starts_is_no_bots_fault(tmp_path, monkey
 
 
 @pytest.mark.parametrize("number", [signal.SIGSEGV, signal.SIGUSR1])
-@pytest.mark.parametrize("level", ["process", "sandbox"])
+@pytest.mark.parametrize("level", [PROCESS, "sandbox"])
 def test_other_signals_are_the_bots_own(tmp_path, monkeypatch, level, number):
     Hit(monkeypatch, number)
     result = play(python_bot(tmp_path, level))

@@ -49,6 +49,7 @@ SECRETS = key_pair(SEED, KEY)
 SLEEP = f"85{os.getpid():07}"
 """How long a child would sleep that an animal leaves behind: a number that tells it from all other processes."""
 VARIABLE = "ARENA_ZOO_SECRET"
+PROCESS = pytest.param("process", marks=pytest.mark.system)
 LEVELS = ("sandbox", "process", "none")
 LIMITS = {"seconds_per_move": 1, "seconds_to_start": 3, "seconds_to_prepare": 1, "memory": 128}
 SLOW = ("timeout", "init")
@@ -328,7 +329,7 @@ def alone(name: str, level: str, folder: Path, **limits: float):
         return play_match(engine.load_game("epicycle", 2), players, streams, limits=Limits(**limits))
 
 
-@pytest.mark.parametrize("level", ["process", "sandbox"])
+@pytest.mark.parametrize("level", [PROCESS, "sandbox"])
 def test_a_bot_that_hangs_where_it_is_imported_forfeits_before_play(level, tmp_path):
     result = alone("loop_at_import", level, tmp_path, seconds_to_start=0.5)
     assert (result.forfeits[0].cause, result.forfeits[0].ply, result.ranks) == ("init", -1, [1, 0])
@@ -388,7 +389,7 @@ def gone_and_asked(server: ForkClient, bot: LaunchedBot, limits: Limits) -> BotP
 ask = ForkClient.open
 
 
-@pytest.mark.parametrize("level", [pytest.param("process", marks=pytest.mark.system), "sandbox"])
+@pytest.mark.parametrize("level", [PROCESS, "sandbox"])
 def test_a_parent_of_bots_that_is_killed_as_it_is_asked_for_one_is_started_again(tmp_path, monkeypatch, level):
     monkeypatch.setattr(ForkClient, "open", gone_and_asked)
     with settled(tmp_path) as animals, contextlib.chdir(tmp_path), contextlib.closing(ProcessPool()) as pool:

@@ -186,7 +186,7 @@ def test_a_bot_cannot_choose_its_spec(tmp_path, level, lie):
         api.load_plan(config)
 
 
-@pytest.mark.parametrize("level", ["none", "process", "sandbox"])
+@pytest.mark.parametrize("level", ["none", pytest.param("process", marks=pytest.mark.system), "sandbox"])
 def test_a_bot_that_declares_otherwise_in_a_match_forfeits_before_play(tmp_path, level):
     """So its old losses stay: nothing that it could tell instead plays on."""
     config = write(tmp_path, TWO % ("b.py:Wavering", level), WAVERING.format(kind="int"))

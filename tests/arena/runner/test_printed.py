@@ -35,7 +35,7 @@ class Breaker(Talker):
         print("the last word")
         raise RuntimeError("broken on purpose")
 """
-LEVELS = ["none", "process", "sandbox"]
+LEVELS = ("none", pytest.param("process", marks=pytest.mark.system), "sandbox")
 
 
 @pytest.fixture
