@@ -71,7 +71,7 @@ def pytest_configure(config):
 def pytest_xdist_make_scheduler(config, log):
     from xdist.scheduler import LoadFileScheduling
 
-    class Scheduler(LoadFileScheduling):
+    class Scheduler(LoadFileScheduling):  # type: ignore[misc]  # it has no types
         """Files to processes, and of some files parts."""
 
         def _split_scope(self, nodeid: str) -> str:
