@@ -265,7 +265,7 @@ def test_init_writes_a_file_that_runs_and_a_home_for_the_folders_below(fresh, ca
 
 def test_init_replaces_a_file_only_with_force(fresh, capsys):
     (fresh / "tournament.toml").write_text("precious")
-    assert "is there already" in told(capsys, "init", *OPTIONS)
+    assert "exists already" in told(capsys, "init", *OPTIONS)
     assert (fresh / "tournament.toml").read_text() == "precious"
     run(capsys, "init", "--force", *OPTIONS)
     assert 'bot = "./my_bot.py"' in (fresh / "tournament.toml").read_text()
