@@ -96,7 +96,7 @@ class BotProcess:
         self.asked = time.monotonic()
         try:
             if self.greeted:
-                self._look_at_rest()
+                self._check_idle_time()
             self._signal(signal.SIGCONT)
             line = self._exchange(json.dumps(message, separators=(",", ":")).encode() + b"\n", limit, slack)
             self._look_at_clock()
@@ -120,9 +120,9 @@ class BotProcess:
             time.sleep(pause)
             pause = min(2 * pause, STOP_LOOKS_SECONDS[1])
             self._signal(signal.SIGSTOP)  # again: somebody may have continued it
-            self._look_at_rest()
+            self._check_idle_time()
 
-    def _look_at_rest(self) -> None:
+    def _check_idle_time(self) -> None:
         """Add what it has used since the last look to what it used while others were to move."""
         before = self.cpu
         self._look_at_clock()
@@ -190,7 +190,7 @@ class BotProcess:
         return Ended("crash", "its process ended")
 
     @property
-    def may_have_spent(self) -> bool:
+    def may_have_hit_limit(self) -> bool:
         """Whether it may have used up its processor time, for which the kernel kills it."""
         running = (time.monotonic() - self.asked) * (os.cpu_count() or 1)
         return self.cpu + running >= self.seconds
@@ -210,7 +210,7 @@ class BotProcess:
         return message
 
     def _listen(self) -> None:
-        """Take what it wrote to stderr; of too much the middle is dropped."""
+        """Read what it wrote to stderr; of too much the middle is dropped."""
         try:
             part = os.read(self.stderr, READ_BYTES)
         except BlockingIOError:
@@ -227,14 +227,14 @@ class BotProcess:
         self._said = b""
         self.allowed_between = self.between + BETWEEN_SECONDS
 
-    def heard(self) -> str:
-        """Take what it has written to stderr by now, and return the end."""
+    def read_stderr(self) -> str:
+        """Read what it has written to stderr, and return the end."""
         if self.open and any(descriptor == self.stderr for descriptor, _ in self._poll.poll(0)):
             self._listen()
-        return self.last_words
+        return self.stderr_tail
 
     @property
-    def last_words(self) -> str:
+    def stderr_tail(self) -> str:
         """The end of what it wrote to stderr."""
         return self._said.decode("utf-8", "replace")[-MAX_TRACEBACK:].strip()
 

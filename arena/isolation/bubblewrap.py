@@ -23,7 +23,7 @@ from typing import Any
 from arena.core.exit_codes import in_words, may_be_from_outside, unwrapped
 from arena.core.process_trees import end_tree, wait_for
 from arena.isolation import outside_users
-from arena.isolation.launch import TAKE_OVER, TMP_BYTES, out_of_the_way
+from arena.isolation.launch import TAKE_OVER, TMP_BYTES, copy_above_held
 from arena.isolation.outside_users import NOBODY, OutsideUser, lease
 from arena.isolation.seccomp import bpf
 from arena.isolation.spawn import TEMPORARY_ENVIRONMENT, KilledAtStart, Spawn
@@ -55,7 +55,7 @@ def run(spawn: Spawn, stdin: int, stdout: int, stderr: int) -> Iterator[tuple[su
         arguments_fd = _kept(stack, arguments)
         status, low = os.pipe()
         stack.callback(os.close, status)
-        status_in = out_of_the_way(low)
+        status_in = copy_above_held(low)
         os.close(low)
         keep += [arguments_fd, status_in]
         command = ["/bin/sh", "-c", TAKE_OVER, "sh"] if spawn.limits is not None else []
@@ -114,7 +114,7 @@ def _kept(stack: contextlib.ExitStack, content: bytes) -> int:
     with tempfile.TemporaryFile() as file:
         file.write(content)
         file.seek(0)
-        descriptor = out_of_the_way(file.fileno())
+        descriptor = copy_above_held(file.fileno())
         stack.callback(os.close, descriptor)
         return descriptor
 
@@ -230,7 +230,7 @@ def _missing_requirements() -> str:
         return "libseccomp is not installed; Debian and Ubuntu: apt-get install libseccomp2"
     why = _trials()
     if why and not outside_users.missing():
-        outside_users.do_without(why)
+        outside_users.disable(why)
         why = _trials()
     return why
 

@@ -149,7 +149,7 @@ class ForkServer:
             _lay_out_descriptors(descriptors)
             memory = allowed.memory + _megabytes_of_data()
             if self.sandboxed:
-                _set_apart()
+                _enter_namespaces()
                 launch.control(launch.PR_SET_THP_DISABLE, 1)
                 lay_out(compiled.files)
             launch.control(launch.PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -157,7 +157,7 @@ class ForkServer:
             launch.limit(memory, allowed.seconds, self.sandboxed)
             if self.sandboxed:
                 _bound_constants(allowed.memory)
-                _put_on(self.filter)
+                _install_filter(self.filter)
             ProtocolClient(unpacked(source), name.decode(), PROTOCOL_IN, PROTOCOL_OUT).serve()
             code = 0
         finally:
@@ -206,7 +206,7 @@ def _megabytes_of_data() -> int:
     return pages * os.sysconf("SC_PAGE_SIZE") // 2**20 + 1
 
 
-def _set_apart() -> None:
+def _enter_namespaces() -> None:
     """Enter a sandbox within the sandbox: /tmp and /proc empty, and no capability any more."""
     libc = ctypes.CDLL(None, use_errno=True)
     options = f"size={launch.TMP_BYTES},nr_inodes={launch.MAX_FILES},mode=755".encode()
@@ -272,7 +272,7 @@ class _Program(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_char_p))
 
 
-def _put_on(rules: bytes) -> None:
+def _install_filter(rules: bytes) -> None:
     """Install a seccomp filter for good; raises `OSError`."""
     program = _Program(len(rules) // 8, rules)
     prctl = ctypes.CDLL(None, use_errno=True).prctl

@@ -62,7 +62,7 @@ def hand_over() -> None:
     os.close(null)
 
 
-def out_of_the_way(descriptor: int) -> int:
+def copy_above_held(descriptor: int) -> int:
     """Return a copy of a descriptor above those that `hand_over` uses."""
     return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, HELD_OUT + 1)
 

@@ -26,7 +26,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from arena.isolation.launch import out_of_the_way
+from arena.isolation.launch import copy_above_held
 
 NOBODY, CALLER = 65534, 1
 """Numbers inside: of a bot, of who runs the arena. Not 0: Linux takes rights from who was 0 and becomes another."""
@@ -76,7 +76,7 @@ def missing() -> str:
     return why
 
 
-def do_without(why: str) -> None:
+def disable(why: str) -> None:
     """Let sandboxes share the caller's user from now on."""
     missing.cache_clear()
     _reasons.append(why)
@@ -113,7 +113,7 @@ def _make() -> OutsideUser:
         _map(keeper.pid, "uid", os.getuid(), number)
         _map(keeper.pid, "gid", os.getgid(), group)
         with open(f"/proc/{keeper.pid}/ns/user") as namespace:
-            return OutsideUser(number, out_of_the_way(namespace.fileno()))
+            return OutsideUser(number, copy_above_held(namespace.fileno()))
 
 
 def _map(process: int, kind: str, own: int, number: int) -> None:

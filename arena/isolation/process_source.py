@@ -43,7 +43,7 @@ def ended(bot_process: BotProcess, code: int | None) -> Fault:
     It is its own doing when it may have used up its processor time, for which the kernel sends SIGKILL.
     """
     how = f"its process ended{'' if code is None else f' ({in_words(code)})'}"
-    spent = code == -signal.SIGKILL and bot_process.may_have_spent
+    spent = code == -signal.SIGKILL and bot_process.may_have_hit_limit
     return Killed(how) if may_be_from_outside(code) and not spent else Fault("crash", how)
 
 

@@ -75,9 +75,9 @@ class Tracer:
                 return
             if os.WIFSTOPPED(status):
                 with contextlib.suppress(ProcessLookupError):  # it has just been killed
-                    self.go_on(thread, status >> 16, os.WSTOPSIG(status))
+                    self.resume(thread, status >> 16, os.WSTOPSIG(status))
 
-    def go_on(self, thread: int, event: int, number: int) -> None:
+    def resume(self, thread: int, event: int, number: int) -> None:
         """Let a thread go on after an event, or a signal with that number."""
         if event == EVENT_SECCOMP:
             self.refuse(thread)

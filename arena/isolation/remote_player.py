@@ -33,7 +33,7 @@ class RemotePlayer:
         self.bot, self.source, self.match, self.seat = bot, source, match, seat
         self.launcher = process_launcher(bot.isolation)
         self.bot_process: BotProcess | None = None
-        self.used = self.rested = 0.0  # processor time of its process in earlier matches, at work and between
+        self.used = self.idle_before = 0.0  # processor time of its process in earlier matches, at work and between
         self.plies_sent = 0
         self.failed = False
         self.refusals: Refusals | None = None
@@ -45,7 +45,7 @@ class RemotePlayer:
             self.source.begin(self.match.streams.block_id, self.match.game)
             self.bot_process = self.source.open(self.bot, self.match.limits)
             self.bot_process.begin_match()
-            self.used, self.rested = self.at_work, self.bot_process.between
+            self.used, self.idle_before = self.at_work, self.bot_process.between
             self._watch(self.bot_process)
             if not self.bot_process.greeted:
                 left = max(0.0, begun + limit - time.monotonic())
@@ -142,7 +142,7 @@ class RemotePlayer:
             words = ""
             if self.bot_process is not None:
                 self.bot_process.close()
-                words = self.bot_process.last_words
+                words = self.bot_process.stderr_tail
                 if isinstance(fault, Ended):
                     fault = ended(self.bot_process, self.source.code())
             if isinstance(fault, Killed):
@@ -159,7 +159,7 @@ class RemotePlayer:
         return self.bot_process.cpu - self.bot_process.between if self.bot_process is not None else 0.0
 
     def between(self) -> float:
-        return self.bot_process.between - self.rested if self.bot_process is not None else 0.0
+        return self.bot_process.between - self.idle_before if self.bot_process is not None else 0.0
 
     def pause(self) -> None:
         if self.bot_process is not None:
@@ -167,9 +167,9 @@ class RemotePlayer:
                 self.bot_process.pause()
 
     def close(self) -> None:
-        over = None if self.failed or not self.match.finished else self._farewell()
+        over = None if self.failed or not self.match.finished else self._game_over_message()
         if self.bot_process is not None:
-            self.keep_printed(self.bot_process.heard())
+            self.keep_printed(self.bot_process.read_stderr())
         self.source.release(self.bot_process, over)
         self._refused()
 
@@ -177,7 +177,7 @@ class RemotePlayer:
         """Keep the end of what its process has printed."""
         PRINTED.keep(self.seat, text)
 
-    def _farewell(self) -> dict[str, Any]:
+    def _game_over_message(self) -> dict[str, Any]:
         ranks = self.match.ranks()
         return {
             "type": "gameover",
