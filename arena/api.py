@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from arena.core.errors import ConfigError, UnknownTargetError
-from arena.core.files import in_the_way
+from arena.core.files import blocking_file
 from arena.core.paths import home_folder
 from arena.match.game_faults import write_faults
 from arena.plan.config import Config, read_config
@@ -25,11 +25,11 @@ from arena.runner.progress import RatedBoard, in_notebook, notebook_line, script
 from arena.runner.run import Outcome, Progress, Run
 from arena.runner.single import play_match, retold
 from arena.schedule.blocks import Schedule
-from arena.schedule.foreign import marked
+from arena.schedule.foreign import foreign_name
 from arena.store import Store, set_aside
 from arena.tournament.dice_keys import finish_log
 from arena.tournament.finding import find_match
-from arena.tournament.logs import LOG, find_game_fault, find_log
+from arena.tournament.logs import LOG_FILE, find_game_fault, find_log
 from arena.tournament.preparing import prepare
 from arena.tournament.tournament import Tournament
 from arena.workers.process import WorkerProcess
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from arena.stats.sprt import Sprt
 
 __all__ = [
-    "LOG",
+    "LOG_FILE",
     "RunResult",
     "Tournament",
     "board_crosstable",
@@ -168,8 +168,8 @@ def run(
         if shards is not None:
             check_dataset(shards, plan.schedule.boards)
         outputs = Outputs(plan.formats, report, shards, plan.dataset)
-        kept = set_aside(folder / LOG) if fresh else None
-        with Tournament.create(folder / LOG) as tournament:
+        kept = set_aside(folder / LOG_FILE) if fresh else None
+        with Tournament.create(folder / LOG_FILE) as tournament:
             plan = prepare(plan, tournament, same_rules)
             planned(plan, kept)
             with _shown(show) as shown:
@@ -338,7 +338,7 @@ def matches(target: str | Path, game: str, players: int, home: str | Path | None
     with Tournament.open(target, home) as tournament:
         schedule = tournament.schedule
         for index, board in enumerate(schedule.boards):
-            spec = marked(game) if schedule.is_foreign else load_game(game, players).spec
+            spec = foreign_name(game) if schedule.is_foreign else load_game(game, players).spec
             if (board.game, board.players) == (spec, players):
                 frame = board_matches(tournament, index)
                 if not tournament.plan.has_seats:
@@ -370,7 +370,7 @@ def export(
 
 def _folder(out: str | Path | None) -> Path | None:
     """Return the folder to write to, if one was named; raises `ConfigError` for one that cannot be."""
-    if out is not None and in_the_way(Path(out)) is not None:
+    if out is not None and blocking_file(Path(out)) is not None:
         raise ConfigError(f"--out {out}: is a file, or below one; name a folder")
     return None if out is None else Path(out)
 
@@ -425,7 +425,7 @@ def board_leaderboard(target: str | Path, index: int, home: str | Path | None = 
 
     with Tournament.open(target, home) as tournament:
         played = tournament.counted(index)
-        return leaderboard(played, tournament.out(index)), len(played.rows)
+        return leaderboard(played, tournament.disqualified(index)), len(played.rows)
 
 
 def rules(game: str) -> str:

@@ -14,8 +14,8 @@ from engine.errors import IllegalActionError, ParameterError, UnsupportedError
 from engine.game import Game, State
 from engine.state import KernelGame, KernelState
 
-MOST_THREADS = 1024
-ASKED = -1
+MAX_THREADS = 1024
+CALLER_PLAYS = -1
 ROTATIONS = {"never": (0, 0), "place": (1, 0), "match": (1, 1)}
 """By how many seats the seating moves on, from a place in the batch to the next, and from a match to the next."""
 
@@ -102,7 +102,7 @@ class BatchEnv:
         size = game.observation_spec().size
         self.game = game
         self.n = _whole("n", n, 1, 2**31)
-        self.threads = min(_whole("threads", threads, 1, MOST_THREADS), self.n)
+        self.threads = min(_whole("threads", threads, 1, MAX_THREADS), self.n)
         self.seed = _whole("seed", seed, 0, 2**64 - 1)
         self._rotation = np.array(ROTATIONS[_choice("rotate", rotate, ROTATIONS)])
         self._opening = _whole("opening", opening, 0, 2**31)
@@ -115,7 +115,9 @@ class BatchEnv:
         if len(playing) == game.players:
             raise ParameterError("opponents: one seat at least must be left to the caller")
         numbers, links = _links(playing.values())
-        self._seating = np.array([numbers[playing[seat]] if seat in playing else ASKED for seat in range(game.players)])
+        self._seating = np.array(
+            [numbers[playing[seat]] if seat in playing else CALLER_PLAYS for seat in range(game.players)]
+        )
         self._kernels = _compiled(game, tuple(links))
         self._start = game.new_initial_state().words
         self._states = np.zeros((n, self._start.size), np.uint64)

@@ -12,9 +12,9 @@ RULES = ("current_player", "legal_actions", "apply_action", "sample_chance", "ap
 OPTIONAL = ()
 
 CHANCE, TERMINAL = -1, -4
-ASKED = -1
+CALLER_PLAYS = -1
 STREAMS = 64  # of a match: the dice, then each seat's
-MOST_SKIPPED = 1000
+MAX_SKIPPED_MATCHES = 1000
 
 
 def choose(number, words, seat, rng, legal, scratch):
@@ -57,7 +57,7 @@ def begin(i, start, states, seed, episodes, dice, luck, seating, rotation, seats
     for place in range(players):
         seat = (place + shift) % players
         seats[i, seat] = seating[place]
-        if seating[place] != ASKED:
+        if seating[place] != CALLER_PLAYS:
             seed_stream(luck[i, seat], seed, i, episodes[i], 1 + seat)
     episodes[i] += 1
 
@@ -85,7 +85,7 @@ def advance(i, words, seats, dice, luck, legal, scratch):
         who = current_player(state)
         if who == CHANCE:
             apply_chance(state, sample_chance(state, dice[i]))
-        elif who == TERMINAL or seats[i, who] == ASKED:
+        elif who == TERMINAL or seats[i, who] == CALLER_PLAYS:
             return who
         else:
             apply_action(state, choose(seats[i, who], words, who, luck[i, who], legal, scratch))
@@ -150,7 +150,7 @@ def step_matches(
                 write_returns(i, state, place, returns)
         skipped = 0
         while who == TERMINAL:
-            if skipped == MOST_SKIPPED:
+            if skipped == MAX_SKIPPED_MATCHES:
                 return i
             skipped += 1
             begin(i, start, states, seed, episodes, dice, luck, seating, rotation, seats)

@@ -36,7 +36,7 @@ def cache_root() -> Path:
     return root
 
 
-UNRELATED = ("NUMBA_CACHE_DIR", "NUMBA_DISABLE_JIT", "NUMBA_NUM_THREADS")
+UNRELATED_SETTINGS = ("NUMBA_CACHE_DIR", "NUMBA_DISABLE_JIT", "NUMBA_NUM_THREADS")
 """Settings of Numba that do not change what our kernels compile to."""
 
 
@@ -48,7 +48,9 @@ def kernel_cache() -> Path:
     if chosen := os.environ.get("NUMBA_CACHE_DIR"):
         return Path(chosen)
     flags = sorted(
-        f"{key}={value}" for key, value in os.environ.items() if key.startswith("NUMBA_") and key not in UNRELATED
+        f"{key}={value}"
+        for key, value in os.environ.items()
+        if key.startswith("NUMBA_") and key not in UNRELATED_SETTINGS
     )
     shared = b"".join(path.read_bytes() for path in _shared_sources())
     key = hashlib.blake2b(
@@ -57,7 +59,7 @@ def kernel_cache() -> Path:
     return cache_root() / "numba" / key.hexdigest()
 
 
-CALLED = ("rules.py", "observation.py")
+KERNEL_FILES = ("rules.py", "observation.py")
 """Files of a game whose kernels others call."""
 
 
@@ -65,11 +67,11 @@ def _shared_sources() -> list[Path]:
     """Return the files whose kernels are called from others: ours, rules and observations of every installed game."""
     here = Path(__file__).parent
     found = {here / "kernel.py", here / "chance.py", here / "no_chance.py"}
-    found.update(path for name in CALLED for path in here.glob(f"*/{name}"))
+    found.update(path for name in KERNEL_FILES for path in here.glob(f"*/{name}"))
     for entry in offers(GROUP):
         top, *rest = entry.value.partition(":")[0].split(".")
         spec = importlib.util.find_spec(top)
         if spec is not None and spec.origin is not None:
             folder = Path(spec.origin).parent.joinpath(*rest)
-            found.update(path for name in CALLED for path in folder.glob(name))
+            found.update(path for name in KERNEL_FILES for path in folder.glob(name))
     return sorted(found)

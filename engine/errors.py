@@ -59,7 +59,7 @@ class DuplicateNameError(EngineError):
     """Two plug-ins claim one name."""
 
 
-def in_short(error: BaseException, inner: int = 0, within: str = "") -> str:
+def summarise_error(error: BaseException, inner: int = 0, within: str = "") -> str:
     """Return one line for any error: what it is, and the file and line that raised it; `inner` calls are left out.
 
     Where a file of that name, or one in the folder of that name, is on the way, it is told in place of what it called.
@@ -94,16 +94,16 @@ def place(file: str, line: int) -> str:
     return f"{'/'.join(PurePath(file).parts[-2:])}, line {line}"
 
 
-SHORTEST = 3
+MIN_SHORT_NAME_CHARS = 3
 """Letters that a name needs to be taken for a short form of another."""
-MOST_NAMES = 20
+MAX_LISTED_NAMES = 20
 """Known names that an error message lists."""
 
 
 def nearest(name: str, known: Sequence[str]) -> str:
     """Return the known name that a name is short for, or else resembles most; empty when none is near."""
     letters = ".*".join(map(re.escape, name.lower()))
-    longer = [each for each in known if len(name) >= SHORTEST and re.match(letters, each.lower())]
+    longer = [each for each in known if len(name) >= MIN_SHORT_NAME_CHARS and re.match(letters, each.lower())]
     by_case = {each.lower(): each for each in reversed(longer or known)}
     near = difflib.get_close_matches(name.lower(), list(by_case), n=1, cutoff=0.0 if longer else 0.6)
     return by_case[near[0]] if near else ""
@@ -114,5 +114,5 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     names = known if isinstance(known, Sequence) else sorted(known)
     if near := nearest(name, names):
         return f"; did you mean '{near}'?"
-    more = f" and {len(names) - MOST_NAMES:,} more" if len(names) > MOST_NAMES else ""
-    return f"; known: {', '.join(names[:MOST_NAMES])}{more}" if names else ""
+    more = f" and {len(names) - MAX_LISTED_NAMES:,} more" if len(names) > MAX_LISTED_NAMES else ""
+    return f"; known: {', '.join(names[:MAX_LISTED_NAMES])}{more}" if names else ""

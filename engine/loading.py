@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from engine.errors import EngineError, UnsupportedError, in_short
+from engine.errors import EngineError, UnsupportedError, summarise_error
 from engine.game import Game
 from engine.game_types import GameType
 from engine.registry import game_type
@@ -63,7 +63,7 @@ def _made(kind: GameType, players: int, params: Mapping[str, Value]) -> Game:
     except EngineError:
         raise
     except Exception as error:
-        raise UnsupportedError(f"{kind.name} cannot be set up: {in_short(error)}") from error
+        raise UnsupportedError(f"{kind.name} cannot be set up: {summarise_error(error)}") from error
     if not isinstance(game, Game):
         raise UnsupportedError(f"{kind.name} cannot be set up: its factory gave {type(game).__name__}, not a Game")
     return game

@@ -18,8 +18,8 @@ from engine.errors import (
     UnknownNameError,
     UnsupportedError,
     did_you_mean,
-    in_short,
     nearest,
+    summarise_error,
 )
 from engine.game_types import GameType
 from engine.specs import split_game_spec
@@ -83,7 +83,7 @@ def _load_installed(name: str) -> GameType:
     try:
         game_type = entry.load()
     except (Exception, SystemExit) as error:
-        raise UnsupportedError(f"game '{name}' ({entry.value}) cannot be loaded: {in_short(error)}") from error
+        raise UnsupportedError(f"game '{name}' ({entry.value}) cannot be loaded: {summarise_error(error)}") from error
     if not isinstance(game_type, GameType) or game_type.name != name:
         raise UnsupportedError(f"game '{name}': entry point {entry.value} is not a GameType of that name")
     return game_type
@@ -103,7 +103,9 @@ def _provider(prefix: str) -> Provider | None:
     try:
         provider: Provider = entry.load()
     except (Exception, SystemExit) as error:
-        raise UnsupportedError(f"the games '{prefix}.…' ({entry.value}) cannot be loaded: {in_short(error)}") from error
+        raise UnsupportedError(
+            f"the games '{prefix}.…' ({entry.value}) cannot be loaded: {summarise_error(error)}"
+        ) from error
     return provider
 
 

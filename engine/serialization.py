@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 from engine.errors import NotationError
 
-MOST_LETTERS = 4 << 20
+MAX_RECORD_CHARS = 4 << 20
 """Longest text that is read: several times the longest match of our own games."""
-MOST_OF_A_NAME = 1000
+MAX_SPEC_CHARS = 1000
 """Longest game spec that is read."""
 FIELDS: dict[str, tuple[type, ...]] = {
     "game": (str,),
@@ -37,8 +37,8 @@ def write_record(record: Record) -> str:
 
 def read_record(text: str) -> Record:
     """Return the record that `write_record` wrote; raises `NotationError` for any other text."""
-    if not isinstance(text, str) or len(text) > MOST_LETTERS:
-        raise NotationError(f"a serialized state is a text of at most {MOST_LETTERS:,} letters")
+    if not isinstance(text, str) or len(text) > MAX_RECORD_CHARS:
+        raise NotationError(f"a serialized state is a text of at most {MAX_RECORD_CHARS:,} letters")
     try:
         record = json.loads(text)
     except (ValueError, RecursionError):
@@ -48,6 +48,6 @@ def read_record(text: str) -> Record:
     for name, kind in FIELDS.items():
         if not isinstance(record[name], kind) or isinstance(record[name], bool):
             raise NotationError(f"a serialized state: {name} is of the wrong type")
-    if len(record["game"]) > MOST_OF_A_NAME:
-        raise NotationError(f"a serialized state: game has more than {MOST_OF_A_NAME:,} letters")
+    if len(record["game"]) > MAX_SPEC_CHARS:
+        raise NotationError(f"a serialized state: game has more than {MAX_SPEC_CHARS:,} letters")
     return Record(**record)

@@ -40,7 +40,7 @@ class Parameter:
 
     def read(self, value: object, owner: str) -> Value:
         """Return the typed value of a text or plain value; raises `ParameterError` that names owner, key and value."""
-        where = f"{owner}: {self.name}={_told(value)}"
+        where = f"{owner}: {self.name}={_short_repr(value)}"
         typed = self._typed(value, where)
         if self.choices and typed not in self.choices:
             known = [str(choice) for choice in self.choices]
@@ -75,8 +75,8 @@ class Parameter:
             raise ParameterError(f"{where}: must be {_NUMBER[self.kind]}") from None
         if typed != typed or typed in (float("inf"), float("-inf")):
             raise ParameterError(f"{where}: must be a finite number")
-        if self.kind is int and typed.bit_length() > MOST_BITS:
-            raise ParameterError(f"{where}: must be a whole number of at most {MOST_BITS} bits")
+        if self.kind is int and typed.bit_length() > MAX_INT_BITS:
+            raise ParameterError(f"{where}: must be a whole number of at most {MAX_INT_BITS} bits")
         return typed + self.kind(0)  # -0.0 is 0.0
 
     def _text(self, value: object, where: str) -> str:
@@ -108,10 +108,10 @@ class Parameter:
 
 
 _NUMBER = {int: "a whole number", float: "a number"}
-MOST_BITS = 4096
+MAX_INT_BITS = 4096
 
 
-def _told(value: object) -> str:
+def _short_repr(value: object) -> str:
     """Return the first letters of any value, even of one that cannot be written."""
     try:
         return f"{value!s:.60}"

@@ -18,7 +18,7 @@ from engine.words import Names, Sentence
 if TYPE_CHECKING:
     from engine.observation import ObservationSpec
 
-MOST_CHANCES = 1000
+MAX_CACHED_CHANCES = 1000
 """Lists of outcomes and weights that a game keeps."""
 _bound: dict[tuple[str, str], SimpleNamespace] = {}
 
@@ -267,7 +267,7 @@ class KernelState(State):
         outcomes, weights = self._chances()
         known, key = self.game.known_chances, outcomes.tobytes() + weights.tobytes()
         if key not in known:
-            if len(known) >= MOST_CHANCES:
+            if len(known) >= MAX_CACHED_CHANCES:
                 known.clear()
             known[key] = outcomes.tolist(), weights.cumsum().tolist()
         return known[key]

@@ -149,7 +149,7 @@ def main(config: str) -> int:
         clustered, local = Path(folder, "clustered"), Path(folder, "local")
         Path(folder, "ray").mkdir()
         result = whole(play_on_nodes(config, clustered, str(Path(folder, "ray"))))
-        for worker, count in workers(result.folder / api.LOG):
+        for worker, count in workers(result.folder / api.LOG_FILE):
             print(f"  worker {worker} played {count:,}")
         for (game, players), frame in result.leaderboards.items():
             print_board((game, players), frame)

@@ -28,7 +28,7 @@ from arena.plan.config import Config
 from arena.plan.model import ResolvedPlan
 from arena.registry.manifest import Program
 from arena.results.columns import TABLES
-from arena.schedule.kinds import BUILT_IN, kind_named
+from arena.schedule.kinds import BUILT_IN_KINDS, kind_named
 from arena.store.schema import SCHEMA_VERSION, log_parts
 from arena.verify.archive import Manifest
 from scripts import reference
@@ -60,7 +60,9 @@ def formats() -> dict[str, Format]:
         "matches.jsonl": keys(Line),
         "columns": (f"{name}.{column.name}" for name, table in TABLES.items() for column in table.columns),
         "configuration": keys(Config),
-        "schedules": (f"{kind.kind} {kind.version}: {key}" for kind in map(kind_named, BUILT_IN) for key in keys(kind)),
+        "schedules": (
+            f"{kind.kind} {kind.version}: {key}" for kind in map(kind_named, BUILT_IN_KINDS) for key in keys(kind)
+        ),
         "commands": commands(),
         "exit codes": (f"{name} = {code}" for name, code in vars(exit_codes).items() if isinstance(code, int)),
         "Python API": api(),

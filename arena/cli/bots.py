@@ -17,7 +17,7 @@ from arena.plan.config import BotEntry
 from arena.registry.discovery import find_bot, named_bots
 from arena.registry.submissions import Submission, Submissions, submitted
 from arena.workers.process import WorkerProcess
-from engine.errors import in_short
+from engine.errors import summarise_error
 from engine.registry import provider_names
 from engine.specs import split_game_spec
 
@@ -47,7 +47,7 @@ def _list_games(as_json: bool) -> None:
         try:
             found.append(_game_data(engine.game_type(name)))
         except Exception as error:  # a plug-in's fault takes no other game away
-            why = str(error) if isinstance(error, engine.EngineError) else f"game '{name}': {in_short(error)}"
+            why = str(error) if isinstance(error, engine.EngineError) else f"game '{name}': {summarise_error(error)}"
             broken.append({"name": name, "error": why})
     if as_json:
         print_json({"games": found + broken, "providers": provider_names()})

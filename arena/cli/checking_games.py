@@ -7,7 +7,7 @@ from pathlib import Path
 
 from arena.cli import exit_codes
 from arena.cli.output import Output, print_json, print_text
-from arena.core.files import check_file, write_file
+from arena.core.files import check_output_file, write_file
 from arena.results.pages.conformance import STATUS_WORDS, conformance_page, summary
 from engine import canonical_spec, game_type
 from engine.conformance import FAILED, Finding, check_game
@@ -21,7 +21,7 @@ def print_check_game(
     """Run `arena check-game` and return the exit code."""
     tell = (lambda line: None) if as_json else print_text
     if out is not None:
-        check_file(out, "--out")
+        check_output_file(out, "--out")
     kind = game_type(game)
     spec = canonical_spec(game)
     found: dict[int, list[Finding]] = {}

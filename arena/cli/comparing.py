@@ -25,12 +25,12 @@ from arena.cli.output import (
     print_to_stderr,
 )
 from arena.cli.progress import Display
-from arena.core.errors import telling_what_is_kept
+from arena.core.errors import adding_saved_state
 from arena.plan.resolve import Plan
 from arena.runner.compare import Comparison, compare
 from arena.runner.options import DEFAULT_MAX_BLOCKS, Matchup, StopRule
 from arena.runner.progress import Progress, per_second
-from arena.stats.estimates import Estimate
+from arena.stats.estimates import ScoreEstimate
 from arena.stats.paired import Saving
 from arena.stats.sprt import Sprt
 from arena.tournament.tally import Tally
@@ -71,7 +71,7 @@ def print_comparison(
 
     started = time.monotonic()
     try:
-        with telling_what_is_kept(lambda: MATCHES_SAVED if plans else ""):
+        with adding_saved_state(lambda: MATCHES_SAVED if plans else ""):
             found = compare(asked, rule, workers, home, show=show, planned=planned, same_rules=same_rules)
     except KeyboardInterrupt:  # while planning
         display.end()
@@ -156,7 +156,7 @@ def forfeits_in_words(counts: Sequence[int]) -> str:
     return f"forfeits: {f'A {counts[0]:,}, B {counts[1]:,}' if any(counts) else 'none'}"
 
 
-def _cells(estimate: Estimate, digits: str, most: float = math.inf) -> tuple[str, str]:
+def _cells(estimate: ScoreEstimate, digits: str, most: float = math.inf) -> tuple[str, str]:
     """Return an estimate and its interval; Elo out of range is marked."""
 
     def cell(value: float) -> str:
@@ -180,7 +180,7 @@ def stronger_in_words(found: Comparison | LoggedComparison) -> str:
         return "Not known which is stronger: no block is complete."
     sign = ahead.sign or (1 if elo.score >= 0 else -1)
     ends = (elo.low, elo.high) if sign > 0 else (-elo.high, -elo.low)
-    value, interval = _cells(Estimate(sign * elo.score, *ends), ".0f", 1200)
+    value, interval = _cells(ScoreEstimate(sign * elo.score, *ends), ".0f", 1200)
     value = value.replace("+", "")
     one, other = (f"{found.a} (A)", f"{found.b} (B)")[::sign]
     if ahead.confidence is not None:

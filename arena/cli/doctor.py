@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from arena.cli.exit_codes import FAILED, FINE
-from arena.core.findings import MISSING, OK, WARNING, Finding, size, tool
+from arena.core.findings import MISSING, OK, WARNING, Finding, check_tool, format_bytes
 from arena.core.machine import cores
 from arena.core.paths import ROOT, home_path
 from arena.isolation import LEVELS, launcher
@@ -45,8 +45,8 @@ def findings(home: str | Path | None = None, address: str | None = None) -> Iter
     yield Finding(OK, "cores", f"{cores()} of {os.cpu_count()} for this process")
     yield from isolation()
     yield user()
-    yield tool("C compiler", "cc", "gcc", "bots written in C need it")
-    yield tool("Node", "node", "nodejs", "bots written in JavaScript need it")
+    yield check_tool("C compiler", "cc", "gcc", "bots written in C need it")
+    yield check_tool("Node", "node", "nodejs", "bots written in JavaScript need it")
     yield cache()
     yield home_of(home)
     yield from system_checks.compiled()
@@ -129,7 +129,7 @@ def cache() -> Finding:
         return Finding(MISSING, "cache", f"cannot be looked at: {error}")
     except OSError as error:
         return Finding(MISSING, "cache", f"{error}; set ARENA_CACHE to a folder that you may write to")
-    held = size(sum(path.lstat().st_size for path in folder.rglob("*") if path.is_file()))
+    held = format_bytes(sum(path.lstat().st_size for path in folder.rglob("*") if path.is_file()))
     chosen = os.environ.get("ARENA_CACHE")
     if chosen and Path(chosen) != folder:
         return Finding(WARNING, "cache", f"ARENA_CACHE = {chosen} cannot be written; {folder} is used instead: {held}")
@@ -143,7 +143,7 @@ def home_of(home: str | Path | None) -> Finding:
     if not (there.is_dir() and os.access(there, os.W_OK | os.X_OK)):
         return Finding(MISSING, "home", f"{there} is no folder that you may write to; choose one: --home or ARENA_HOME")
     free = shutil.disk_usage(there).free
-    where = f"{folder}: {'' if folder == there else 'will be made, '}writable, {size(free)} free"
+    where = f"{folder}: {'' if folder == there else 'will be made, '}writable, {format_bytes(free)} free"
     if free < MIN_FREE_BYTES:
         return Finding(WARNING, "home", f"{where}; a million matches take about 300 MB, submitted bots more")
     return Finding(OK, "home", where)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from selectors import EVENT_READ, DefaultSelector
 
 from arena.cli.exit_codes import INTERRUPTED
-from arena.core.command import to_resume
+from arena.core.command import resume_command
 
 FIRST_SECONDS, SECOND_SECONDS = 1.7, 0.3
 """Time from the first and the second signal to the end of a process that does not end by itself."""
@@ -22,7 +22,7 @@ SHOW_CURSOR = "\033[?25h\n"
 
 def how_to_resume(saved: str, line: str) -> str:
     """Return in words what is saved and the command that goes on, given the one that was interrupted."""
-    return f"Interrupted: {saved} saved. To go on:\n  {to_resume(line)}"
+    return f"Interrupted: {saved} saved. To go on:\n  {resume_command(line)}"
 
 
 def end_in_time(last_words: Sequence[str]) -> None:

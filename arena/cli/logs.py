@@ -8,7 +8,7 @@ from pathlib import Path
 
 from arena import api
 from arena.cli.output import Output, matches_in_words, print_text
-from arena.core.names import COMPARISONS
+from arena.core.names import COMPARISONS_FOLDER
 from arena.core.paths import home_folder
 from arena.plan.files import PLAN_CHANGED
 from arena.results.exported import EXPORTS, exported
@@ -36,8 +36,8 @@ def merged_in_words(done: MergeResult, home: Path | None = None) -> list[str]:
         )
     if done.plan_changed:
         lines.append(PLAN_CHANGED)
-    if done.name.startswith(f"{COMPARISONS}/"):
-        place = home_folder(home) / one_line(done.name) / api.LOG
+    if done.name.startswith(f"{COMPARISONS_FOLDER}/"):
+        place = home_folder(home) / one_line(done.name) / api.LOG_FILE
         lines.append(f"It is a comparison, with which `arena compare` goes on when its log is {place}.")
     elif done.done < done.planned:
         there = f"{done.done:,} of the {done.planned:,} matches of the plan are in the log"

@@ -13,15 +13,15 @@ from arena.cli.output import print_detail, print_json, print_text, print_to_stde
 from arena.cli.rules import print_notation
 from arena.cli.warming import compiling_shown
 from arena.core.errors import ArenaError, ConfigError, RecordError
-from arena.core.files import check_file
+from arena.core.files import check_output_file
 from arena.core.match_ids import match_id as id_of
 from arena.core.paths import home_folder
 from arena.core.text import without_controls
 from arena.isolation import Isolation
-from arena.match.alarm import GAME_SECONDS, Alarm
-from arena.match.game_faults import GameError, GameFault, again
-from arena.match.json_lines import Record, as_data, read_records
-from arena.match.replay import Told, check_draws, game_of, replay
+from arena.match.alarm import GAME_CPU_SECONDS, Alarm
+from arena.match.game_faults import GameError, GameFault, replay_fault
+from arena.match.json_lines import MatchRecord, read_records, record_as_data
+from arena.match.replay import ReplayedPly, check_draws, game_of, replay
 from arena.match.stored import StoredMatch
 from arena.plan.files import with_key
 from engine.errors import one_line
@@ -45,7 +45,7 @@ class _Pages(NamedTuple):
             raise ConfigError("--ply: names the position that --png writes; add --png FILE")
         for name, file in (("--html", self.html), ("--gif", self.gif), ("--png", self.png)):
             if file is not None:
-                check_file(file, name)
+                check_output_file(file, name)
 
     def wanted(self) -> list[str]:
         """Return the options that write a file."""
@@ -79,7 +79,7 @@ def print_match(
     if show and as_json:
         raise ConfigError("--show: has no effect with --json, which draws nothing; leave one of them out")
     if html is not None:
-        check_file(html, "--html")
+        check_output_file(html, "--html")
     try:
         with compiling_shown() as show_compiling:
             stored = api.play_match(game, bots, seed, opening, isolation, home, show_compiling)
@@ -136,7 +136,7 @@ def print_replay(
 def _match_data(stored: StoredMatch) -> dict[str, Any]:
     """Return a match outside any log as plain data, by the keys of a line of matches."""
     key = stored.secret.hash if stored.secret else ""
-    data = as_data(Record(stored, tuple(stored.bots), (), game_of(stored).type.rules_version, key))
+    data = record_as_data(MatchRecord(stored, tuple(stored.bots), (), game_of(stored).type.rules_version, key))
     for forfeit in data["forfeits"]:
         forfeit["detail"] = stored.details.get(forfeit["seat"], "").strip()
     printed = [{"seat": seat, "text": text} for seat, text in sorted(stored.printed.items())]
@@ -166,8 +166,8 @@ def _print_fault(fault: GameFault, show: bool) -> NoReturn:
     for seat, bot in enumerate(fault.bots):
         print_text(f"  seat {seat}: {bot}")
     with Alarm() as alarm:
-        alarm.arm(GAME_SECONDS)
-        now = again(fault)
+        alarm.arm(GAME_CPU_SECONDS)
+        now = replay_fault(fault)
     for number, word in enumerate(fault.moves[-LAST_PLIES:], max(1, len(fault.moves) - LAST_PLIES + 1)):
         print_text(f"{number:4} {word}")
     if show and now.position:
@@ -217,14 +217,14 @@ def _print_stored(stored: StoredMatch, audit: bool, show: bool) -> None:
             print_text(f"The secret key fits its hash {stored.secret.hash}.")
 
 
-def _expected(ply: Told) -> str:
+def _expected(ply: ReplayedPly) -> str:
     """Return what a bot expected at a ply, in words."""
     returns = " ".join(f"{value:+.3f}" for value in ply.evaluation or ())
     parts = [f"expects {returns}"] * bool(returns) + [f"line {' '.join(ply.line)}"] * bool(ply.line)
     return f"  [{'; '.join(parts)}]" if parts else ""
 
 
-def _print_plies(stored: StoredMatch, plies: Sequence[Told], show: bool) -> None:
+def _print_plies(stored: StoredMatch, plies: Sequence[ReplayedPly], show: bool) -> None:
     for seat, bot in enumerate(stored.names):
         print_text(f"  seat {seat}: {one_line(bot)}")
     notes = dict(stored.notes)

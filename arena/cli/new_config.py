@@ -22,7 +22,7 @@ from arena.cli.output import print_text, print_to_stderr
 from arena.core.errors import ArenaError, ConfigError
 from arena.core.files import write_file
 from arena.core.models import read_toml
-from arena.core.paths import HOME, HOME_FILE, home_folder, nearest_home_file
+from arena.core.paths import DEFAULT_HOME, HOME_FILE, home_folder, nearest_home_file
 from arena.plan.config import config_from
 from arena.registry.discovery import find_bot
 from arena.schedule.kinds import kinds
@@ -185,13 +185,13 @@ def print_init(file: Path, tournament: TournamentOptions, force: bool, home: Pat
     print_text(f"{file} is written.")
     if home is None and nearest_home_file() is None and not os.environ.get("ARENA_HOME"):
         path = write_file(file.parent / HOME_FILE, [HOME_TEXT.encode()])
-        print_text(f"{path} is written: results of all folders below it go to {HOME}/ beside it.")
+        print_text(f"{path} is written: results of all folders below it go to {DEFAULT_HOME}/ beside it.")
     print(f"Next:\n  arena run {shlex.quote(str(file))}")
 
 
 HOME_TEXT = f"""\
 # The home of tournaments and submitted bots for this folder and all below it; a path is relative to this file.
-home = "{HOME}"
+home = "{DEFAULT_HOME}"
 """
 
 

@@ -31,10 +31,10 @@ from arena.cli.output import (
     wrong_estimates_in_words,
 )
 from arena.cli.progress import Display, bar
-from arena.core.command import COMMAND, to_resume
-from arena.core.errors import ClusterError, ConfigError, UnwritableError, telling_what_is_kept
+from arena.core.command import COMMAND, resume_command
+from arena.core.errors import ClusterError, ConfigError, UnwritableError, adding_saved_state
 from arena.core.files import write_file
-from arena.match.game_faults import lines_of
+from arena.match.game_faults import fault_lines
 from arena.plan.resolve import Plan
 from arena.runner.progress import Progress, duration
 from arena.schedule.blocks import Schedule
@@ -114,9 +114,9 @@ def naming_the_command(begun: Sequence[object]) -> Iterator[None]:
 
     `begun` is empty until matches are played.
     """
-    again = to_resume(COMMAND.get().line)
+    again = resume_command(COMMAND.get().line)
     try:
-        with telling_what_is_kept(lambda: MATCHES_SAVED if begun else ""):
+        with adding_saved_state(lambda: MATCHES_SAVED if begun else ""):
             yield
     except UnwritableError as error:
         raise UnwritableError(error.what, error.remedy, error.state, again) from None
@@ -134,7 +134,7 @@ def print_result(result: api.RunResult, quiet: bool) -> int:
     if not quiet:
         _print_summary(result)
     not_played = (f"not played: {line}" for line in outcome.not_played)
-    for line in (*lines_of(outcome.game_faults, result.folder / api.LOG), *progress.remarks, *not_played):
+    for line in (*fault_lines(outcome.game_faults, result.folder / api.LOG_FILE), *progress.remarks, *not_played):
         print_to_stderr(line)
     if result.report is not None and not quiet:
         print(f"Report: {result.report.absolute().as_uri()}")  # never wrapped, so that terminals open it at a click
@@ -202,7 +202,7 @@ def _print_summary(result: api.RunResult) -> None:
     if progress.stopping:
         command = shlex.join(["arena", "leaderboard", str(result.folder)])
         return print_text(f"Nothing is rated yet: the next run does that, and so does\n  {command}")
-    print_faults(result.faults, result.folder / api.LOG)
+    print_faults(result.faults, result.folder / api.LOG_FILE)
     for bot, count in result.wrong_estimates.items():
         print_text(f"{bot} gave {wrong_estimates_in_words(count)}")
     print_open_ranks(result.leaderboards, progress.rate if progress.settled else None)

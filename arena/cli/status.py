@@ -17,7 +17,7 @@ from rich.text import Text
 from arena.cli.output import Output, can_draw, fitted_table, print_json, print_text, print_to_stderr
 from arena.cli.progress import REDRAWS_PER_SECOND
 from arena.core.errors import ArenaError
-from arena.core.paths import HOME, home_path
+from arena.core.paths import DEFAULT_HOME, home_path
 from arena.results.run_status import RUNNING, BoardStatus, RunStatus, run_status, run_statuses
 from arena.runner.progress import duration, per_second
 
@@ -47,7 +47,7 @@ def print_list(found: list[RunStatus | ArenaError], as_json: bool, where: Path) 
     elif known:
         _print_table("tournament", [entry for entry in known if not entry.compares])
         _print_table("comparison", [entry for entry in known if entry.compares])
-        if where != Path(HOME).absolute():
+        if where != Path(DEFAULT_HOME).absolute():
             print_text(f"They are under {where}.")
         print_resuming([entry.resume for entry in known])
     elif not found:

@@ -13,7 +13,7 @@ from arena.cli.output import print_detail, print_json, print_text, wrong_estimat
 from arena.isolation import Isolation
 from arena.registry.init_bot import init_bot
 from arena.registry.submissions import submitted
-from arena.registry.submitting import Kept, withdraw
+from arena.registry.submitting import SubmissionResult, withdraw
 from arena.runner.check import ADVICE, BoardCheck, CheckResult, check, submit
 
 
@@ -83,7 +83,7 @@ def print_submit(
     return FINE
 
 
-def _submission_data(kept: Kept | None, report: CheckResult | None) -> dict[str, Any]:
+def _submission_data(kept: SubmissionResult | None, report: CheckResult | None) -> dict[str, Any]:
     """Return the result of a submission as plain data."""
     newest = None if kept is None else kept.submission.newest
     return {

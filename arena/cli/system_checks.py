@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from arena.core.findings import MISSING, OK, WARNING, Finding, size
+from arena.core.findings import MISSING, OK, WARNING, Finding, format_bytes
 from arena.core.paths import ROOT, home_path
 from arena.core.versions import code_hash, differences, versions
 
@@ -54,9 +54,11 @@ def ray() -> Finding:
         return Finding(WARNING, "Ray", text)
     room = shutil.disk_usage(SHARED_MEMORY).free if SHARED_MEMORY.is_dir() else 0
     if room < MIN_SHARED_BYTES:
-        text = f"{text}; {SHARED_MEMORY} has {size(room)} free, which makes it slow; in a container: --shm-size=1g"
+        text = (
+            f"{text}; {SHARED_MEMORY} has {format_bytes(room)} free, which makes it slow; in a container: --shm-size=1g"
+        )
         return Finding(WARNING, "Ray", text)
-    return Finding(OK, "Ray", f"{text}; {SHARED_MEMORY} has {size(room)} free, sockets lie in {SOCKET_FOLDER}")
+    return Finding(OK, "Ray", f"{text}; {SHARED_MEMORY} has {format_bytes(room)} free, sockets lie in {SOCKET_FOLDER}")
 
 
 def disks(home: str | Path | None = None, mounts: str | None = None) -> Iterator[Finding]:
@@ -109,7 +111,9 @@ def compiled(ours: str | None = None) -> Iterator[Finding]:
     ours = ours or os.environ.get("NUMBA_CACHE_DIR", "")
     others = [path for path in Path(ours).parent.glob("*") if path.is_dir() and path != Path(ours)] if ours else []
     if others:
-        held = size(sum(path.lstat().st_size for other in others for path in other.rglob("*") if path.is_file()))
+        held = format_bytes(
+            sum(path.lstat().st_size for other in others for path in other.rglob("*") if path.is_file())
+        )
         text = f"{held} for {len(others)} other versions or settings; rm -r {Path(ours).parent} frees it"
         yield Finding(OK, "compiled code", text)
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from typing import Any, Literal, get_args, get_origin
 
-from arena.core.text import bounded
+from arena.core.text import describe_bounds
 from engine.errors import did_you_mean
 
 NUMBER_WORDS = {int: "a whole number", float: "a number"}
@@ -50,7 +50,7 @@ def _of_value(error: Any, arguments: Sequence[str]) -> str:
         return f"{where}: not a choice{did_you_mean(given or '', choices)}"
     number = next((kind for kind in NUMBER_WORDS if kind in _parts(annotation)), None)
     return (
-        f"{where}: must be {bounded(NUMBER_WORDS[number], info.min, info.max)}"
+        f"{where}: must be {describe_bounds(NUMBER_WORDS[number], info.min, info.max)}"
         if number
         else f"{where}: {error.message}"
     )

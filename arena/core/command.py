@@ -17,7 +17,7 @@ class Command:
     """Whether it only adds to logs, or rearranges them, so that the run that wrote before can still go on."""
 
 
-def to_resume(line: str) -> str:
+def resume_command(line: str) -> str:
     """Return the command line that goes on where another one was interrupted."""
     return shlex.join(word for word in shlex.split(line) if word != "--fresh")
 

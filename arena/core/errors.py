@@ -8,7 +8,7 @@ from typing import Any
 
 from engine.errors import ArenaError as ArenaError
 
-NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+DISK_FULL_ERRNOS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
 class ConfigError(ArenaError):
@@ -59,25 +59,25 @@ class RecordError(ArenaError):
     """A line of matches or a plan.json cannot be read, or a match does not fit its plan or its log."""
 
 
-def has_no_room(error: OSError) -> bool:
+def is_disk_full(error: OSError) -> bool:
     """Return whether a disk is full, or a quota or a limit of file sizes is reached."""
-    return error.errno in NO_ROOM
+    return error.errno in DISK_FULL_ERRNOS
 
 
-def no_room(error: OSError, where: str) -> UnwritableError:
+def disk_full_error(error: OSError, where: str) -> UnwritableError:
     """Return the error of a full disk for the user; `where` stands for a file that it does not name."""
     return UnwritableError(f"{error.filename or where}: {error.strerror}", "Make room")
 
 
 @contextlib.contextmanager
-def telling_what_is_kept(state: Callable[[], str]) -> Iterator[None]:
+def adding_saved_state(state: Callable[[], str]) -> Iterator[None]:
     """Add to errors of full disks and the like within what has become of all that was to be written."""
     try:
         yield
     except UnwritableError as error:
         raise UnwritableError(error.what, error.remedy, state()) from None
     except OSError as error:
-        if not has_no_room(error):
+        if not is_disk_full(error):
             raise
-        shortage = no_room(error, tempfile.gettempdir())
+        shortage = disk_full_error(error, tempfile.gettempdir())
         raise UnwritableError(shortage.what, shortage.remedy, state()) from None

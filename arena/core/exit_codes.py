@@ -5,23 +5,25 @@ from __future__ import annotations
 import re
 import signal
 
-FROM_ANYBODY = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGKILL, signal.SIGTERM)
+EXTERNAL_SIGNALS = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGKILL, signal.SIGTERM)
 """Signals by which terminals, operators, service managers and the kernel end processes; nothing tells who sent one."""
 SIGNALS = frozenset(signal.valid_signals())
-_TOLD = re.compile(rf"process ended.*killed by ({'|'.join(number.name for number in FROM_ANYBODY)})\b.*\Z")
+_EXTERNAL_KILL_DETAIL = re.compile(
+    rf"process ended.*killed by ({'|'.join(number.name for number in EXTERNAL_SIGNALS)})\b.*\Z"
+)
 
 
-def may_be_from_outside(code: int | None) -> bool:
+def may_be_external_kill(code: int | None) -> bool:
     """Return whether anybody may have ended a process with this exit code, which is negative for a signal."""
-    return code is not None and -code in FROM_ANYBODY
+    return code is not None and -code in EXTERNAL_SIGNALS
 
 
-def unwrapped(code: int) -> int:
+def unwrapped_exit_code(code: int) -> int:
     """Return the exit code of a process that a shell or bubblewrap ran: they report a signal as 128 more than it."""
     return 128 - code if code - 128 in SIGNALS else code
 
 
-def in_words(code: int) -> str:
+def exit_description(code: int) -> str:
     """Say how a process ended, from its exit code, which is negative for a signal."""
     if code >= 0:
         return f"it ended with code {code}"
@@ -29,6 +31,6 @@ def in_words(code: int) -> str:
     return f"killed by {name}{', perhaps for want of memory' if -code == signal.SIGKILL else ''}"
 
 
-def tells_of_a_kill(detail: str) -> bool:
+def mentions_external_kill(detail: str) -> bool:
     """Return whether a fault's detail ends with the words for a process that anybody may have ended."""
-    return _TOLD.search(detail) is not None
+    return _EXTERNAL_KILL_DETAIL.search(detail) is not None

@@ -19,17 +19,17 @@ from typing import IO, Any
 
 from arena.core.errors import ConfigError
 
-MAX_JSON = 2**26
+MAX_JSON_BYTES = 2**26
 """Most bytes of a JSON file."""
-RANDOM = "?" * 8
+TEMPFILE_SUFFIX_PATTERN = "?" * 8
 """Pattern of what `tempfile` appends to a prefix."""
-UNSAFE = re.compile(r"[\x00-\x1f\x7f\\:]")
-MAX_NAME = 255
+UNSAFE_PATH_CHARS = re.compile(r"[\x00-\x1f\x7f\\:]")
+MAX_FILE_NAME_BYTES = 255
 """Most bytes of the name of a file or folder."""
 
 
 @contextlib.contextmanager
-def whole_file(path: Path) -> Iterator[IO[bytes]]:
+def atomic_file(path: Path) -> Iterator[IO[bytes]]:
     """Open a file to write, which takes its place when all is written; nothing is left of it when something fails.
 
     What a killed process has left of the same file is removed. An `OSError` names the file. Devices, pipes and sockets
@@ -42,8 +42,8 @@ def whole_file(path: Path) -> Iterator[IO[bytes]]:
             raise OSError(errno.EINVAL, "is a device, a pipe or a socket; name a file", str(path))
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        _sweep(path.parent, prefix)
-        with _held(lambda: _new_file(path.parent, prefix)) as (temporary, handle):
+        _remove_leftovers(path.parent, prefix)
+        with _locked_while_open(lambda: _new_file(path.parent, prefix)) as (temporary, handle):
             try:
                 with os.fdopen(handle, "wb", closefd=False) as file:
                     yield file
@@ -61,20 +61,20 @@ def whole_file(path: Path) -> Iterator[IO[bytes]]:
 
 def write_file(path: Path, content: Iterable[bytes]) -> Path:
     """Write the pieces of a file, whole or not at all; return its path."""
-    with whole_file(path) as file:
+    with atomic_file(path) as file:
         file.writelines(content)
     return path
 
 
 @contextlib.contextmanager
-def own_folder(parent: str | Path | None, prefix: str) -> Iterator[Path]:
+def temporary_folder(parent: str | Path | None, prefix: str) -> Iterator[Path]:
     """Make a folder in `parent` (by default the system's for temporary files), removed at the end.
 
     Folders of the same prefix that killed processes have left are removed first.
     """
     where = Path(parent or tempfile.gettempdir())
-    _sweep(where, prefix)
-    with _held(lambda: _new_folder(where, prefix)) as (folder, _):
+    _remove_leftovers(where, prefix)
+    with _locked_while_open(lambda: _new_folder(where, prefix)) as (folder, _):
         try:
             yield Path(folder)
         finally:
@@ -105,7 +105,7 @@ def _new_folder(parent: Path, prefix: str) -> tuple[str, int]:
 
 
 @contextlib.contextmanager
-def _held(make: Callable[[], tuple[str, int]]) -> Iterator[tuple[str, int]]:
+def _locked_while_open(make: Callable[[], tuple[str, int]]) -> Iterator[tuple[str, int]]:
     """Lock something new for as long as this process has it open; yield its path and descriptor."""
     while True:
         path, handle = make()
@@ -120,9 +120,9 @@ def _held(make: Callable[[], tuple[str, int]]) -> Iterator[tuple[str, int]]:
         os.close(handle)
 
 
-def _sweep(parent: Path, prefix: str) -> None:
+def _remove_leftovers(parent: Path, prefix: str) -> None:
     """Remove what was made with this prefix and is not locked any more."""
-    for path in parent.glob(f"{glob.escape(prefix)}{RANDOM}"):
+    for path in parent.glob(f"{glob.escape(prefix)}{TEMPFILE_SUFFIX_PATTERN}"):
         with contextlib.suppress(OSError):
             handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
             try:
@@ -136,17 +136,17 @@ def _sweep(parent: Path, prefix: str) -> None:
 def is_plain_path(name: str) -> bool:
     """Return whether a name leads to a file below the folder that it is taken in."""
     path = PurePosixPath(name)
-    if UNSAFE.search(name) or path.is_absolute() or ".." in path.parts or str(path) != name or name == ".":
+    if UNSAFE_PATH_CHARS.search(name) or path.is_absolute() or ".." in path.parts or str(path) != name or name == ".":
         return False
-    return all(len(part.encode(errors="replace")) <= MAX_NAME for part in path.parts)
+    return all(len(part.encode(errors="replace")) <= MAX_FILE_NAME_BYTES for part in path.parts)
 
 
-def in_the_way(folder: Path) -> Path | None:
+def blocking_file(folder: Path) -> Path | None:
     """Return what stands where a folder, or one above it, is to be; None where nothing does."""
     return next((path for path in (folder, *folder.parents) if os.path.lexists(path) and not os.path.isdir(path)), None)
 
 
-def check_file(path: Path, option: str) -> None:
+def check_output_file(path: Path, option: str) -> None:
     """Raise `ConfigError` when an option names a file that is a folder, or in a folder that is not there."""
     if path.is_dir():
         raise ConfigError(f"{option} {path}: is a folder; name a file")
@@ -155,7 +155,7 @@ def check_file(path: Path, option: str) -> None:
 
 
 @contextlib.contextmanager
-def made_folder(folder: Path) -> Iterator[None]:
+def created_folder(folder: Path) -> Iterator[None]:
     """Make a folder, with those above it; remove what was made when something fails."""
     new = [path for path in (folder, *folder.parents) if not path.exists()]
     folder.mkdir(parents=True, exist_ok=True)
@@ -228,7 +228,7 @@ def _descriptor(path: Path, below: Path | None) -> int:
 
 def read_json(path: Path) -> Any:
     """Return the data of a JSON file; raises as `read_regular`, and `ValueError` for other text or deep nesting."""
-    content = read_regular(path, MAX_JSON)
+    content = read_regular(path, MAX_JSON_BYTES)
     try:
         return json.loads(content)
     except RecursionError:

@@ -21,7 +21,7 @@ class Status(StrEnum):
 
 
 OK, NOTE, WARNING, MISSING = Status
-PATIENCE = 10.0
+VERSION_TIMEOUT_SECONDS = 10.0
 """Seconds that a program may take to tell its version."""
 
 
@@ -34,12 +34,12 @@ class Finding:
     text: str
 
 
-def size(count: int) -> str:
+def format_bytes(count: int) -> str:
     """Return a number of bytes as text."""
     return f"{count / 2**30:,.1f} GiB" if count >= 2**30 else f"{count / 2**20:,.0f} MiB"
 
 
-def tool(what: str, command: str, package: str, use: str, otherwise: Status = NOTE) -> Finding:
+def check_tool(what: str, command: str, package: str, use: str, otherwise: Status = NOTE) -> Finding:
     """Check for a program on the search path, and its version."""
     path = shutil.which(command)
     if path is None:
@@ -49,7 +49,9 @@ def tool(what: str, command: str, package: str, use: str, otherwise: Status = NO
 
 def _version_of(path: str) -> str:
     try:
-        done = subprocess.run([path, "--version"], capture_output=True, text=True, errors="replace", timeout=PATIENCE)
+        done = subprocess.run(
+            [path, "--version"], capture_output=True, text=True, errors="replace", timeout=VERSION_TIMEOUT_SECONDS
+        )
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"version unknown ({error})"
     return done.stdout.partition("\n")[0].strip() or "version unknown"

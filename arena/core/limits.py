@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-HASHED_FIRST = ("seconds_per_move", "seconds_to_prepare")
-IMPLIED = {
+ALWAYS_HASHED = ("seconds_per_move", "seconds_to_prepare")
+UNHASHED_DEFAULTS = {
     "seconds_to_start": 60.0,
     "seconds_per_match": 0.0,
     "increment": 0.0,
@@ -30,5 +30,5 @@ class Limits(NamedTuple):
     def key(self) -> list[Any]:
         """The part of match identities that stands for the limits."""
         given = self._asdict()
-        rest = [[name, given[name]] for name, implied in IMPLIED.items() if given[name] != implied]
-        return [*(given[name] for name in HASHED_FIRST), *rest]
+        rest = [[name, given[name]] for name, implied in UNHASHED_DEFAULTS.items() if given[name] != implied]
+        return [*(given[name] for name in ALWAYS_HASHED), *rest]

@@ -9,12 +9,17 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
-WORKER = "ARENA_WORKER"
+THREAD_COUNT_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+WORKER_VARIABLE = "ARENA_WORKER"
 """Set in a worker, and in processes of bots: it may crash, as its driver goes on."""
-ALIKE = {**dict.fromkeys(THREADS, "1"), "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1", WORKER: "1"}
+REPRODUCIBLE_ENVIRONMENT = {
+    **dict.fromkeys(THREAD_COUNT_VARIABLES, "1"),
+    "PYTHONHASHSEED": "0",
+    "PYTHONDONTWRITEBYTECODE": "1",
+    WORKER_VARIABLE: "1",
+}
 """Environment of every process that bots run in: sums of several threads, and hashes, would differ from run to run."""
-_bounding = threading.Lock()
+_memory_limit_lock = threading.Lock()
 
 
 def cores() -> int:
@@ -28,7 +33,7 @@ def bounded_memory(more: int) -> Iterator[None]:
 
     It bounds all threads meanwhile; on systems other than Linux it does nothing.
     """
-    with _bounding:
+    with _memory_limit_lock:
         before = resource.getrlimit(resource.RLIMIT_DATA)
         try:
             pages = int(Path("/proc/self/statm").read_text().split()[5])

@@ -10,11 +10,11 @@ from enum import IntEnum
 from arena.core.errors import UnknownTargetError
 
 MATCH_PERSON = b"arena match v2"
-MATCH_ID = re.compile(r"[0-9a-f]{1,32}(-[0-9]{1,9})?")
+MATCH_ID_PATTERN = re.compile(r"[0-9a-f]{1,32}(-[0-9]{1,9})?")
 """An id, or its beginning before the dash."""
 
 
-class Kind(IntEnum):
+class DiceKind(IntEnum):
     """Kind of dice: what they are drawn from, and with which key."""
 
     PUBLIC = 0
@@ -27,24 +27,24 @@ class Kind(IntEnum):
     @property
     def words(self) -> str:
         """Name on boards and in remarks."""
-        return WORDS[self]
+        return DICE_KIND_NAMES[self]
 
 
-def listed_dice(kinds: Sequence[Kind]) -> str:
+def list_dice_kinds(kinds: Sequence[DiceKind]) -> str:
     """Return kinds of dice in words."""
     return ", ".join(kind.words for kind in kinds)
 
 
-WORDS = {
-    Kind.PUBLIC: "public",
-    Kind.SECRET: "secret, each match its own",
-    Kind.COMMON: "secret, common to a block",
+DICE_KIND_NAMES = {
+    DiceKind.PUBLIC: "public",
+    DiceKind.SECRET: "secret, each match its own",
+    DiceKind.COMMON: "secret, common to a block",
 }
 
 
-def stream_ids(kind: Kind, block_id: bytes, identity: bytes, lineup: int) -> tuple[bytes, ...]:
+def stream_ids(kind: DiceKind, block_id: bytes, identity: bytes, lineup: int) -> tuple[bytes, ...]:
     """Return the ids that a match's streams are drawn from: of its dice and, where it differs, of its opening."""
-    if kind != Kind.SECRET:
+    if kind != DiceKind.SECRET:
         return (block_id,)
     whole = identity + lineup.to_bytes(4, "little")
     return hashlib.blake2b(whole, digest_size=16, person=MATCH_PERSON).digest(), block_id
@@ -57,7 +57,7 @@ def match_id(identity: bytes, lineup: int) -> str:
 
 def check_match_id(text: str) -> None:
     """Raise `UnknownTargetError` for a text that is neither a match id nor the beginning of one."""
-    if not MATCH_ID.fullmatch(text):
+    if not MATCH_ID_PATTERN.fullmatch(text):
         raise UnknownTargetError(
             f"'{text}' is no match id; an id looks like 3f9a0c...-1 and may be shortened before the dash"
         )

@@ -14,7 +14,7 @@ from arena.core.errors import ConfigError
 from arena.core.files import read_regular
 from engine.errors import did_you_mean
 
-SENTENCES = {
+ERROR_SENTENCES = {
     "greater_than_equal": "must be {ge:,} or more",
     "greater_than": "must be more than {gt:,}",
     "less_than_equal": "must be at most {le:,}",
@@ -35,7 +35,7 @@ SENTENCES = {
     "string_pattern_mismatch": "must be of the form {pattern}",
 }
 """What is wrong with a value, by the kind of pydantic's error."""
-MAX_TOML = 2**24
+MAX_TOML_BYTES = 2**24
 """Most bytes of a TOML file."""
 
 
@@ -62,7 +62,7 @@ def as_tuple(value: object) -> object:
     return tuple(value) if isinstance(value, list) else value
 
 
-def different_numbers(value: object) -> object:
+def as_distinct_numbers(value: object) -> object:
     """Return one number or a list of different ones as a tuple, and anything else as it is."""
     listed = [value] if type(value) is int else value
     if isinstance(listed, list) and (not listed or len(set(map(str, listed))) < len(listed)):
@@ -75,7 +75,7 @@ def read_toml(path: Path) -> dict[str, Any]:
     if path.is_dir():
         raise ConfigError(f"{path}: is a folder; name a TOML file")
     try:
-        content = read_regular(path, MAX_TOML)
+        content = read_regular(path, MAX_TOML_BYTES)
     except FileNotFoundError:
         raise ConfigError(f"{path}: no such file") from None
     except OSError as error:
@@ -112,7 +112,7 @@ def checked(model: type[AnyModel], data: dict[str, Any]) -> AnyModel:
 
 
 def _first_problem(error: ValidationError, model: type[Model], parts: Mapping[str, type[Model]]) -> str:
-    problem = _most_telling(error.errors(include_url=False), model)
+    problem = _most_helpful_problem(error.errors(include_url=False), model)
     where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in problem["loc"]).lstrip(".")
     message = _sentence(problem)
     if problem["type"] == "missing":
@@ -134,7 +134,7 @@ def _first_problem(error: ValidationError, model: type[Model], parts: Mapping[st
     return f"{found}: {message}"
 
 
-def _most_telling(problems: list[Any], model: type[Model]) -> Any:
+def _most_helpful_problem(problems: list[Any], model: type[Model]) -> Any:
     """Return the first problem; where a key is missing, rather an unknown one that looks like it."""
     unknown = (problem for problem in problems if problem["type"] == "extra_forbidden" and len(problem["loc"]) == 1)
     if problems[0]["type"] == "missing":
@@ -145,11 +145,11 @@ def _most_telling(problems: list[Any], model: type[Model]) -> Any:
 
 def _sentence(problem: Any) -> str:
     """Return what is wrong with a value in words."""
-    if problem["type"] not in SENTENCES:
+    if problem["type"] not in ERROR_SENTENCES:
         return re.sub("^Input should ", "must ", problem["msg"].removeprefix("Value error, "))
     context = problem.get("ctx", {}).items()
     whole = {name: int(value) if isinstance(value, float) and value.is_integer() else value for name, value in context}
-    return SENTENCES[problem["type"]].format(**whole)
+    return ERROR_SENTENCES[problem["type"]].format(**whole)
 
 
 def _short(value: object) -> str:

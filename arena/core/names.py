@@ -4,32 +4,32 @@ from __future__ import annotations
 
 import re
 
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
-MARKUP = re.compile(r"[<>|/\\`{}\[\]*$^~]|^[=+@-]")
+NAME_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
+MARKUP_PATTERN = re.compile(r"[<>|/\\`{}\[\]*$^~]|^[=+@-]")
 """What means something to pages, tables, spreadsheets or terminals."""
-SUBMISSIONS = "bots"
+SUBMISSIONS_FOLDER = "bots"
 """The folder of submitted bots, among those of tournaments."""
-COMPARISONS = "compare"
+COMPARISONS_FOLDER = "compare"
 """The folder of comparisons, with one for each two bots, game, number of players and fillers."""
-PLAYED = "played"
+PLAYED_FOLDER = "played"
 """The folder of matches that persons have played, with a log for each."""
 
 
 def is_open_ended(name: str) -> bool:
     """Return whether what has that name is only played as far as it goes: a match of persons."""
-    return name.startswith(f"{PLAYED}/")
+    return name.startswith(f"{PLAYED_FOLDER}/")
 
 
 def plain_name(value: str) -> str:
     """Return the name of a tournament or bot; raises `ValueError` for one that is not plain."""
-    if not NAME.fullmatch(value):
+    if not NAME_PATTERN.fullmatch(value):
         raise ValueError("must be 1 to 64 letters, digits, _, - or ., beginning with a letter or digit")
     return value
 
 
 def shown_name(value: str, most: int) -> str:
     """Return the name of a contestant or author as tables show it; raises `ValueError` for one with markup."""
-    if not (0 < len(value) <= most and value.isprintable() and value == value.strip()) or MARKUP.search(value):
+    if not (0 < len(value) <= most and value.isprintable() and value == value.strip()) or MARKUP_PATTERN.search(value):
         raise ValueError(
             f"must be 1 to {most} printable characters without < > | / \\ ` {{ }} [ ] * $ ^ ~, "
             "must not begin with = + - @, and have no space at its ends"

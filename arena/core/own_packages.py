@@ -11,7 +11,7 @@ from pathlib import Path
 from types import ModuleType
 
 ROOT = Path(__file__).parents[2]
-NAMES = ("bots", "engine")
+OWN_PACKAGE_NAMES = ("bots", "engine")
 
 
 class OwnPackages:
@@ -20,7 +20,7 @@ class OwnPackages:
     @staticmethod
     def find_spec(name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> ModuleSpec | None:
         """Return where a package of ours is; None for all others."""
-        if name not in NAMES or path is not None:
+        if name not in OWN_PACKAGE_NAMES or path is not None:
             return None
         folder = ROOT / name
         return spec_from_file_location(name, folder / "__init__.py", submodule_search_locations=[str(folder)])
@@ -31,7 +31,7 @@ def prefer_own_packages() -> None:
 
     Raises `ImportError` where one of the others is imported already.
     """
-    hidden = {name: found for name in NAMES if (found := _before_ours(name)) is not None}
+    hidden = {name: found for name in OWN_PACKAGE_NAMES if (found := _before_ours(name)) is not None}
     for name in hidden:
         file = getattr(sys.modules.get(name), "__file__", None)
         if file is not None and Path(file).parent != ROOT / name:

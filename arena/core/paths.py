@@ -4,23 +4,23 @@ import os
 from pathlib import Path
 
 from arena.core.errors import ConfigError
-from arena.core.files import in_the_way, open_regular
+from arena.core.files import blocking_file, open_regular
 
 ROOT = Path(__file__).resolve().parents[2]
 """Folder of the installed packages `arena`, `bots` and `engine`."""
-HOME = "reports"
+DEFAULT_HOME = "reports"
 """Name of the home where nothing names another one."""
 HOME_FILE = "arena.toml"
 """File that names the home of its folder and of all folders below."""
-MAX_HOME_FILE = 2**16
+MAX_HOME_FILE_BYTES = 2**16
 """Most bytes of such a file."""
-MAX_PATH = 4096
+MAX_PATH_CHARS = 4096
 
 
 def home_folder(home: str | Path | None = None) -> Path:
     """Return `home_path`; raises `ConfigError` where a file is in the way."""
     folder = home_path(home)
-    if in_the_way(folder) is not None:
+    if blocking_file(folder) is not None:
         raise ConfigError(f"{folder}: is a file, or below one; name a folder: --home or ARENA_HOME")
     return folder
 
@@ -34,7 +34,7 @@ def home_path(home: str | Path | None = None) -> Path:
         return Path(given)
     file = nearest_home_file()
     if file is None:
-        return Path(HOME)
+        return Path(DEFAULT_HOME)
     folder, here = Path(os.path.normpath(file.parent / _home_in(file))), Path.cwd()
     return folder.relative_to(here) if folder.is_relative_to(here) else folder
 
@@ -54,15 +54,15 @@ def _home_in(file: Path) -> str:
 
     try:
         with open_regular(file.name, file.parent) as opened:
-            owner, content = os.fstat(opened.fileno()).st_uid, opened.read(MAX_HOME_FILE + 1)
+            owner, content = os.fstat(opened.fileno()).st_uid, opened.read(MAX_HOME_FILE_BYTES + 1)
     except OSError as error:
         raise ConfigError(f"{file}: cannot be read: {error.strerror}; choose a home: --home or ARENA_HOME") from None
     if owner not in (os.getuid(), 0):
         raise ConfigError(f"{file}: belongs to another user, so it does not count; choose a home: --home or ARENA_HOME")
-    if len(content) > MAX_HOME_FILE:
-        raise ConfigError(f"{file}: more than {MAX_HOME_FILE:,} bytes, too large to name a home")
+    if len(content) > MAX_HOME_FILE_BYTES:
+        raise ConfigError(f"{file}: more than {MAX_HOME_FILE_BYTES:,} bytes, too large to name a home")
     data = parse_toml(content, str(file))
-    home = data.pop("home", HOME)
-    if data or not isinstance(home, str) or not home.isprintable() or not 0 < len(home) <= MAX_PATH:
+    home = data.pop("home", DEFAULT_HOME)
+    if data or not isinstance(home, str) or not home.isprintable() or not 0 < len(home) <= MAX_PATH_CHARS:
         raise ConfigError(f'{file}: may hold home = "FOLDER" and nothing else')
     return home

@@ -19,20 +19,20 @@ from collections.abc import Callable
 from pathlib import Path
 
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 1, 4, 36
-STOPPED, WAITING = frozenset("T"), frozenset("RDt")
+STOPPED_STATES, WAITING_STATES = frozenset("T"), frozenset("RDt")
 """States of threads by the kernel's letters: stopped by a signal; waiting for a processor, disk or debugger."""
-AT_REST = frozenset("TtXZ")
+IDLE_STATES = frozenset("TtXZ")
 """States of threads that run no code: stopped, by a signal or for a tracer, or ended."""
-PATIENCE = 5.0
-LOOK = 0.1
+KILL_TIMEOUT_SECONDS = 5.0
+POLL_SECONDS = 0.1
 """Seconds between two checks of a process that is waited for."""
-HELD = ("VmRSS:", "VmPTE:")
+MEMORY_FIELDS = ("VmRSS:", "VmPTE:")
 """Lines of a process's status, in KiB, that tell what memory it holds."""
-LISTED = Path("/proc/thread-self/children").exists()
+LISTS_CHILDREN = Path("/proc/thread-self/children").exists()
 """Whether the kernel lists the children of processes; else all processes are searched."""
 
 
-def keep_orphans() -> None:
+def adopt_orphans() -> None:
     """Make the orphans of this process's children its own children, instead of the system's."""
     _control(PR_SET_CHILD_SUBREAPER, 1)
 
@@ -42,7 +42,7 @@ def signal_at_parents_end(number: signal.Signals) -> None:
     _control(PR_SET_PDEATHSIG, number)
 
 
-def close_to_others() -> None:
+def protect_memory() -> None:
     """Keep this process's memory, which holds the dice, from other processes of the user and out of core dumps."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     _control(PR_SET_DUMPABLE, 0)
@@ -53,7 +53,7 @@ def _control(option: int, value: int) -> None:
         ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
 
 
-def below(root: int) -> list[int]:
+def descendants(root: int) -> list[int]:
     """Return the live processes below one, its children before their children."""
     found = [root]
     for process in found:
@@ -63,7 +63,7 @@ def below(root: int) -> list[int]:
 
 def _children(process: int) -> list[int]:
     """Return a process's children, dead ones too until they are waited for."""
-    if not LISTED:
+    if not LISTS_CHILDREN:
         everybody = [int(path.name) for path in Path("/proc").glob("[0-9]*")]
         return [number for number in everybody if _stat(number)[1] == str(process)]
     numbers: list[str] = []
@@ -82,30 +82,30 @@ def thread_states(process: int) -> set[str]:
 def is_stopped(process: int) -> bool:
     """Return whether all threads of a process are stopped by a signal; one that has ended is."""
     stat = _stat(process)
-    if stat[0] not in AT_REST:
+    if stat[0] not in IDLE_STATES:
         return False
     if len(stat) <= 17 or stat[17] == "1":
         return True
     threads = _threads(process)
-    return all(_stat(thread)[0] in AT_REST for thread in threads) and threads == _threads(process)
+    return all(_stat(thread)[0] in IDLE_STATES for thread in threads) and threads == _threads(process)
 
 
 def _threads(process: int) -> set[Path]:
     return set(Path(f"/proc/{process}/task").glob("*"))
 
 
-def wake(process: int) -> None:
+def continue_process(process: int) -> None:
     """Continue a process that a signal has stopped."""
-    if _stat(process)[0] in STOPPED:
-        send(process, signal.SIGCONT)
+    if _stat(process)[0] in STOPPED_STATES:
+        send_signal(process, signal.SIGCONT)
 
 
-def wait_for(descriptor: int, process: int, limit: float) -> bool:
+def wait_readable(descriptor: int, process: int, limit: float) -> bool:
     """Return whether something can be read within so many seconds; continue the process that is to write it."""
     poll, until = select.poll(), time.monotonic() + limit
     poll.register(descriptor, select.POLLIN)
-    while not poll.poll(LOOK * 1000):
-        wake(process)
+    while not poll.poll(POLL_SECONDS * 1000):
+        continue_process(process)
         if time.monotonic() > until:
             return False
     return True
@@ -119,62 +119,62 @@ def _stat(process: int | Path) -> list[str]:
         return ["X", ""]
 
 
-def threads_of(process: int) -> int:
+def thread_count(process: int) -> int:
     """Return the number of a process's threads; 0 when it is gone."""
     stat = _stat(process)
     return int(stat[17]) if len(stat) > 17 else 0
 
 
-def resident(process: int) -> int:
+def resident_bytes(process: int) -> int:
     """Return the memory in bytes that a process holds, with its page tables; 0 when it is gone."""
     try:
         lines = Path(f"/proc/{process}/status").read_text().splitlines()
     except OSError:
         return 0
-    return sum(int(line.split()[1]) for line in lines if line.startswith(HELD)) * 1024
+    return sum(int(line.split()[1]) for line in lines if line.startswith(MEMORY_FIELDS)) * 1024
 
 
-def in_session(leader: int) -> list[int]:
+def session_members(leader: int) -> list[int]:
     """Return the live processes of a session but its leader, and those below them: orphans are among these."""
     found: list[int] = []
     for path in Path("/proc").glob("[0-9]*"):
         process = int(path.name)
         stat = _stat(process)
         if process != leader and stat[0] not in "ZX" and int(stat[3]) == leader:
-            found += [process, *below(process)]
+            found += [process, *descendants(process)]
     return found
 
 
-def end_below(root: int) -> None:
+def kill_descendants(root: int) -> None:
     """Kill everything below a process, which must not be starting others meanwhile; wait until it is gone.
 
-    A process that the kernel does not let die (it waits for a device) is waited for `PATIENCE` seconds.
+    A process that the kernel does not let die (it waits for a device) is waited for `KILL_TIMEOUT_SECONDS` seconds.
     """
-    _end(lambda: below(root))
+    _kill_all(lambda: descendants(root))
 
 
-def end_session(leader: int) -> None:
+def kill_session(leader: int) -> None:
     """Kill everything in a session whose leader is gone."""
-    _end(lambda: in_session(leader))
+    _kill_all(lambda: session_members(leader))
 
 
-def end_tree(root: int) -> None:
+def kill_tree(root: int) -> None:
     """Kill a process, everything below it, and, if it leads a session, everything in that."""
-    send(root, signal.SIGSTOP)
-    _end(lambda: [*below(root), *in_session(root)])
-    send(root, signal.SIGKILL)
+    send_signal(root, signal.SIGSTOP)
+    _kill_all(lambda: [*descendants(root), *session_members(root)])
+    send_signal(root, signal.SIGKILL)
 
 
-def _end(left: Callable[[], list[int]]) -> None:
-    until = time.monotonic() + PATIENCE
+def _kill_all(left: Callable[[], list[int]]) -> None:
+    until = time.monotonic() + KILL_TIMEOUT_SECONDS
     while (processes := left()) and time.monotonic() < until:
         for number in (signal.SIGSTOP, signal.SIGKILL):  # stopped first: nothing is started while the rest is killed
             for process in processes:
-                send(process, number)
+                send_signal(process, number)
         time.sleep(0.001)
 
 
-def send(process: int, number: signal.Signals) -> None:
+def send_signal(process: int, number: signal.Signals) -> None:
     """Send a signal to a process that may be gone."""
     with contextlib.suppress(ProcessLookupError):
         os.kill(process, number)

@@ -6,7 +6,7 @@ def without_controls(text: str) -> str:
     return "".join([letter if letter.isprintable() or letter == "\n" else " " for letter in text])
 
 
-def bounded(kind: str, low: float | None, high: float | None) -> str:
+def describe_bounds(kind: str, low: float | None, high: float | None) -> str:
     """Return a kind of number with its inclusive bounds in words."""
     if low is not None and high is not None:
         return f"{kind} from {low:,} to {high:,}"

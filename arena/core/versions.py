@@ -8,10 +8,10 @@ from importlib.metadata import PackageNotFoundError, version
 
 from arena.core.paths import ROOT
 
-PACKAGES = ("numpy", "numba", "llvmlite", "scipy", "pandas", "ray", "trueskill", "pyramid-arena")
-DECISIVE = ("python", "numpy", "numba", "llvmlite")
+REPORTED_PACKAGES = ("numpy", "numba", "llvmlite", "scipy", "pandas", "ray", "trueskill", "pyramid-arena")
+RESULT_DECIDING = ("python", "numpy", "numba", "llvmlite")
 """What may change results: rules and searches are compiled by Numba, bots draw from Python and NumPy."""
-NOTED = ("scipy", "pandas", "machine")
+BOT_DECIDING = ("scipy", "pandas", "machine")
 """What may change the results of some bots, but of none that come with the arena."""
 
 
@@ -28,7 +28,7 @@ def code_hash() -> str:
 def versions() -> dict[str, str]:
     """Return the versions of Python, the platform and the packages that matter."""
     found = {"python": platform.python_version(), "platform": platform.platform(), "machine": platform.machine()}
-    for package in PACKAGES:
+    for package in REPORTED_PACKAGES:
         try:
             found[package] = version(package)
         except PackageNotFoundError:
@@ -39,12 +39,16 @@ def versions() -> dict[str, str]:
 def differences(here: Mapping[str, str], there: Mapping[str, str]) -> tuple[list[str], list[str]]:
     """Return how two installations differ: what may change results, and what may change those of some bots."""
     decisive, noted = (
-        [f"{name} is {here[name]}, not {there[name]}" for name in names if _kept(name, here) != _kept(name, there)]
-        for names in (DECISIVE, NOTED)
+        [
+            f"{name} is {here[name]}, not {there[name]}"
+            for name in names
+            if _compared_version(name, here) != _compared_version(name, there)
+        ]
+        for names in (RESULT_DECIDING, BOT_DECIDING)
     )
     return decisive, noted
 
 
-def _kept(name: str, found: Mapping[str, str]) -> str:
+def _compared_version(name: str, found: Mapping[str, str]) -> str:
     """Return a version; of Python's the first two numbers, as the rest are corrections."""
     return ".".join(found[name].split(".")[:2]) if name == "python" else found[name]

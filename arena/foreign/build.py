@@ -19,9 +19,9 @@ from arena.plan.config import DEFAULT_FORMATS
 from arena.plan.model import ForeignRecord, ResolvedPlan
 from arena.schedule.blocks import Block, MatchSpec, Schedule
 from arena.schedule.boards import Board, Entry
-from arena.schedule.foreign import ForeignSchedule, marked
+from arena.schedule.foreign import ForeignSchedule, foreign_name
 from arena.schedule.kinds.round_robin import RoundRobin
-from arena.store import BotRow, Finished, Store
+from arena.store import BotRow, FinishedMatch, Store
 from engine import game_names
 from engine.errors import one_line
 
@@ -94,7 +94,7 @@ def build(store: Store, source: ResultsFile, name: str, started: str, folder: Pa
             bots = [BotRow(entry.identity, entry.spec, "", "", "") for entry in schedule.entries]
             run = store.begin_run(plan.as_json(), "{}", started, bots, {})
             places = _Blocks(staging, schedule)
-            finished = (Finished(places.spec(match), _row(match), IMPORT_WORKER, 1) for match in staging.matches())
+            finished = (FinishedMatch(places.spec(match), _row(match), IMPORT_WORKER, 1) for match in staging.matches())
             while batch := list(itertools.islice(finished, MATCHES_PER_BATCH)):
                 store.add(schedule, batch, run)
                 matches += len(batch)
@@ -125,10 +125,10 @@ def _plan(
     )
     schedule = Schedule(
         seed=0,
-        entries=tuple(Entry(bot, bot, marked(bot), f"{marked(bot)}@{_hash([bot]).hex()}") for bot in names),
+        entries=tuple(Entry(bot, bot, foreign_name(bot), f"{foreign_name(bot)}@{_hash([bot]).hex()}") for bot in names),
         boards=tuple(
             Board(
-                game=marked(shape.game),
+                game=foreign_name(shape.game),
                 params="{}",
                 players=shape.players,
                 rules_version=0,
@@ -162,7 +162,7 @@ class _Blocks:
     def spec(self, match: StagedMatch) -> MatchSpec:
         """Return the block and seats of a match."""
         players, table = len(match.seats), tuple(self._entries[each.bot] for each in match.seats)
-        board = self._boards[marked(match.game), players]
+        board = self._boards[foreign_name(match.game), players]
         identity = id = _hash(["match", match.game, players, match.name])
         if match.block is None:
             number = self._alone[board]

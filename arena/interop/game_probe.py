@@ -21,9 +21,9 @@ import sys
 import threading
 from functools import lru_cache
 
-from arena.core.machine import WORKER
+from arena.core.machine import WORKER_VARIABLE
 from engine import errors
-from engine.errors import EngineError, in_short
+from engine.errors import EngineError, summarise_error
 from engine.loading import load_game
 from engine.registry import game_type, provider_names
 
@@ -37,12 +37,12 @@ MAX_ERROR_CHARS = 2000
 """Of an error's text: less than what a pipe takes at once."""
 NO_ERROR = {"error": "", "text": ""}
 PROBE_WORKER = "game probe"
-"""Value of `WORKER` in the process that games are tried in."""
+"""Value of `WORKER_VARIABLE` in the process that games are tried in."""
 
 
 def in_probe() -> bool:
     """Return whether this process is a probe, in which games may take their time."""
-    return os.environ.get(WORKER) == PROBE_WORKER
+    return os.environ.get(WORKER_VARIABLE) == PROBE_WORKER
 
 
 class GameProbe:
@@ -56,7 +56,7 @@ class GameProbe:
 
     def prepare(self) -> None:
         """Start the process, which imports the library while this one goes on."""
-        if WORKER not in os.environ:
+        if WORKER_VARIABLE not in os.environ:
             with self._lock, contextlib.suppress(OSError):
                 self._started()
 
@@ -67,7 +67,7 @@ class GameProbe:
 
         Nothing is tried in workers, which may crash: their driver has tried it.
         """
-        if WORKER not in os.environ:
+        if WORKER_VARIABLE not in os.environ:
             found = cached_answer(self, spec, players)
             if found["error"]:
                 raise getattr(errors, found["error"])(found["text"])
@@ -97,7 +97,11 @@ class GameProbe:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 text=True,
-                env={**os.environ, WORKER: PROBE_WORKER, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+                env={
+                    **os.environ,
+                    WORKER_VARIABLE: PROBE_WORKER,
+                    "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+                },
                 start_new_session=True,
             )
             atexit.register(self.close)
@@ -182,7 +186,7 @@ def _try(seconds: int, spec: str, players: int | None) -> dict[str, str]:
     except EngineError as error:
         return _refused(str(error), type(error).__name__)
     except BaseException as error:
-        return _refused(f"{spec} cannot be set up: {in_short(error)}")
+        return _refused(f"{spec} cannot be set up: {summarise_error(error)}")
     return NO_ERROR
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from arena.isolation.interpreter import Interpreter
     from arena.isolation.launched import LaunchedBot
     from arena.isolation.process_pool import ProcessPool
-    from arena.match.player import Entrant
+    from arena.match.player import SeatTaker
     from arena.registry.describe import Board
     from arena.registry.discovery import Source
 
@@ -79,12 +79,12 @@ class Launcher(ABC):
         yield from ()
 
     @abstractmethod
-    def contestant(self, bot: LaunchedBot, host: Host) -> Entrant:
+    def contestant(self, bot: LaunchedBot, host: Host) -> SeatTaker:
         """Return a bot as something that can take a seat.
 
         Its player (`arena.match.player.Player`) starts it for a match, asks it, stops it and sees that it has stopped,
-        and ends it. What goes wrong there is a `Fault` of the bot; `Killed` when anybody may have done it, which has
-        the match played again; `WorkerError` when it is the machine's. Raises `OSError` on a full disk.
+        and ends it. What goes wrong there is a `Fault` of the bot; `ProcessKilled` when anybody may have done it, and
+        the match is played again; `WorkerError` when it is the machine's. Raises `OSError` on a full disk.
         """
 
     @abstractmethod

@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from arena.core.errors import WorkerError
-from arena.core.process_trees import below, is_stopped, resident, threads_of, wake
+from arena.core.process_trees import continue_process, descendants, is_stopped, resident_bytes, thread_count
 from arena.isolation.launch import MAX_FILES
-from arena.match.faults import MAX_TRACEBACK, Fault, Lingered
+from arena.match.faults import MAX_TRACEBACK_CHARS, Fault, PauseOverrun
 
 MAX_LINE_BYTES = 65_536
 MAX_STDERR_BYTES = 16_384
@@ -70,7 +70,7 @@ class BotProcess:
         self.tmp = tmp
         self.looked = 0.0  # when its memory was looked at
         self.pid, self.pidfd = pid, pidfd
-        self.memory = memory * 2**20 + resident(self.pid)
+        self.memory = memory * 2**20 + resident_bytes(self.pid)
         self.cpu = 0.0
         self.between = 0.0
         """Processor time that it has used between its answers and the next questions, of all that it has used."""
@@ -111,7 +111,7 @@ class BotProcess:
     def pause(self) -> None:
         """Return when all its threads are stopped, so that somebody else may move.
 
-        Raises `Lingered` when it has gone on for too long, `WorkerError` when Linux cannot stop it.
+        Raises `PauseOverrun` when it has gone on for too long, `WorkerError` when Linux cannot stop it.
         """
         until, pause = time.monotonic() + STOP_SECONDS, STOP_LOOKS_SECONDS[0]
         while self.open and not is_stopped(self.pid):
@@ -129,7 +129,7 @@ class BotProcess:
         self.between += self.cpu - before
         if self.between > self.allowed_between:
             self.close()
-            raise Lingered(
+            raise PauseOverrun(
                 f"used more than {BETWEEN_SECONDS:g} s of processor time between its moves, "
                 f"and {BETWEEN_SECONDS_PER_ANSWER:g} s for each"
             )
@@ -206,7 +206,7 @@ class BotProcess:
             cause, detail = message.get("cause"), message.get("detail", "")
             if cause not in CAUSES or not isinstance(detail, str):
                 raise Fault("protocol", f"a fault without a known cause: {_shown(line)}")
-            raise Fault(cause, detail[-MAX_TRACEBACK:])
+            raise Fault(cause, detail[-MAX_TRACEBACK_CHARS:])
         return message
 
     def _listen(self) -> None:
@@ -236,7 +236,7 @@ class BotProcess:
     @property
     def stderr_tail(self) -> str:
         """The end of what it wrote to stderr."""
-        return self._said.decode("utf-8", "replace")[-MAX_TRACEBACK:].strip()
+        return self._said.decode("utf-8", "replace")[-MAX_TRACEBACK_CHARS:].strip()
 
     def _look_at_clock(self) -> None:
         """Read how much processor time the process has used (all its threads), while it is there."""
@@ -251,11 +251,11 @@ class BotProcess:
         if time.monotonic() - self.looked < POLL_SECONDS:
             return
         self.looked = time.monotonic()
-        wake(self.pid)
-        if resident(self.pid) > self.memory:
+        continue_process(self.pid)
+        if resident_bytes(self.pid) > self.memory:
             raise Fault("memory", f"it uses more than {self.memory >> 20} MiB")
-        own = threads_of(self.pid)
-        if own > MAX_THREADS or own + sum(map(threads_of, below(self.pid))) > MAX_THREADS:
+        own = thread_count(self.pid)
+        if own > MAX_THREADS or own + sum(map(thread_count, descendants(self.pid))) > MAX_THREADS:
             raise Fault("memory", f"it runs more than {MAX_THREADS} threads")
         if self.tmp and self._files() > MAX_FILES:
             raise Fault("memory", f"it made more than {MAX_FILES:,} files")

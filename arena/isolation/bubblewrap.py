@@ -20,8 +20,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from arena.core.exit_codes import in_words, may_be_from_outside, unwrapped
-from arena.core.process_trees import end_tree, wait_for
+from arena.core.exit_codes import exit_description, may_be_external_kill, unwrapped_exit_code
+from arena.core.process_trees import kill_tree, wait_readable
 from arena.isolation import outside_users
 from arena.isolation.launch import TAKE_OVER, TMP_BYTES, copy_above_held
 from arena.isolation.outside_users import NOBODY, OutsideUser, lease
@@ -123,11 +123,11 @@ def _child(status: int, bubblewrap: subprocess.Popen[bytes]) -> int:
     """Return the number of the sandbox's first process, from bubblewrap; raises `OSError` when there is none."""
     said = b""
     while b"\n" not in said:
-        part = os.read(status, 4096) if wait_for(status, bubblewrap.pid, START_SECONDS) else b""
+        part = os.read(status, 4096) if wait_readable(status, bubblewrap.pid, START_SECONDS) else b""
         if not part:
             with contextlib.suppress(subprocess.TimeoutExpired):
-                if may_be_from_outside(code := bubblewrap.wait(DYING_SECONDS)):
-                    raise KilledAtStart(f"bubblewrap was {in_words(code)}")
+                if may_be_external_kill(code := bubblewrap.wait(DYING_SECONDS)):
+                    raise KilledAtStart(f"bubblewrap was {exit_description(code)}")
             raise OSError("bubblewrap did not start")
         said += part
     return int(json.loads(said.partition(b"\n")[0])["child-pid"])
@@ -136,7 +136,7 @@ def _child(status: int, bubblewrap: subprocess.Popen[bytes]) -> int:
 def _end_unstarted(bubblewrap: subprocess.Popen[bytes]) -> None:
     """Kill bubblewrap and what it has begun, which outlives it until it has been told to die with it."""
     if bubblewrap.poll() is None:
-        end_tree(bubblewrap.pid)
+        kill_tree(bubblewrap.pid)
 
 
 def _end_sandbox(bubblewrap: subprocess.Popen[bytes], first: int | None) -> None:
@@ -256,7 +256,7 @@ def _trial() -> str:
         lines = complaints.read().decode(errors="replace").strip().splitlines()
     if code == 0:
         return ""
-    if may_be_from_outside(unwrapped(code or 0)) or not (code or lines):
+    if may_be_external_kill(unwrapped_exit_code(code or 0)) or not (code or lines):
         raise _Disturbed("it was killed" if code else "no word from it")
     why = lines[-1] if lines else f"it ended with code {code}"
     return f"bubblewrap does not work here ({why}); unprivileged user namespaces must be allowed"

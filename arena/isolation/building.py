@@ -12,14 +12,14 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import BinaryIO
 
-from arena.core.errors import has_no_room
-from arena.core.exit_codes import may_be_from_outside, unwrapped
-from arena.core.files import own_folder
-from arena.core.process_trees import below, resident, threads_of, wake
+from arena.core.errors import is_disk_full
+from arena.core.exit_codes import may_be_external_kill, unwrapped_exit_code
+from arena.core.files import temporary_folder
+from arena.core.process_trees import continue_process, descendants, resident_bytes, thread_count
 from arena.isolation.launch import MAX_FILES
 from arena.isolation.own_process import ProcessLauncher
 from arena.isolation.spawn import KilledAtStart
-from arena.match.faults import Fault, Killed
+from arena.match.faults import Fault, ProcessKilled
 from arena.registry.bundles import Bundle
 from arena.registry.manifest import Program
 from engine.cache import cache_root
@@ -44,7 +44,7 @@ def built(bundle: Bundle, program: Program, level: ProcessLauncher) -> Path:
     if folder.is_dir():
         return folder
     folder.parent.mkdir(parents=True, exist_ok=True)
-    with own_folder(folder.parent, "build-") as desk:
+    with temporary_folder(folder.parent, "build-") as desk:
         fresh = _built(program, bundle.files, level, desk)
         with contextlib.suppress(OSError):  # another process was first
             os.rename(fresh, folder)
@@ -63,7 +63,7 @@ def _built(program: Program, files: Mapping[str, bytes], level: ProcessLauncher,
             else:
                 write(files, fresh)
             return fresh
-        except Killed as error:
+        except ProcessKilled as error:
             why = str(error)
     raise Fault("init", f"{why}, {MAX_TRIES} times")
 
@@ -93,11 +93,11 @@ def watched(
     while True:
         with contextlib.suppress(subprocess.TimeoutExpired):
             return process.wait(POLL_SECONDS)
-        wake(number)
-        processes = [number, *below(number)]
-        if sum(map(threads_of, processes)) > MAX_BUILD_THREADS:
+        continue_process(number)
+        processes = [number, *descendants(number)]
+        if sum(map(thread_count, processes)) > MAX_BUILD_THREADS:
             raise Fault("init", f"its build ran more than {MAX_BUILD_THREADS:,} processes and threads")
-        if sum(map(resident, processes)) > BUILD_MEMORY_IN_ALL << 20:
+        if sum(map(resident_bytes, processes)) > BUILD_MEMORY_IN_ALL << 20:
             raise Fault("init", f"its build used more than {BUILD_MEMORY_IN_ALL:,} MiB in all")
         with contextlib.suppress(OSError):  # it changes while we look
             look()
@@ -113,9 +113,9 @@ def explained(program: Program) -> Iterator[None]:
     except subprocess.TimeoutExpired:
         raise Fault("init", f"its build took longer than {BUILD_SECONDS:g} s") from None
     except KilledAtStart as error:
-        raise Killed(f"its build could not be started: {error}") from None
+        raise ProcessKilled(f"its build could not be started: {error}") from None
     except OSError as error:
-        if has_no_room(error):
+        if is_disk_full(error):
             raise
         raise Fault("init", f"its build '{program.build[0]}' failed: {error.strerror or error}") from None
 
@@ -124,7 +124,7 @@ def check_end(code: int, said: BinaryIO) -> None:
     if code:
         said.seek(0)
         words = said.read(65_536).decode(errors="replace").strip()
-        kind = Killed if may_be_from_outside(unwrapped(code)) else functools.partial(Fault, "init")
+        kind = ProcessKilled if may_be_external_kill(unwrapped_exit_code(code)) else functools.partial(Fault, "init")
         raise kind(f"its build ended with code {code}: {words[-2000:]}")
 
 

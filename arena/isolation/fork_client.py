@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from arena.core import records
-from arena.core.errors import WorkerError, has_no_room
+from arena.core.errors import WorkerError, is_disk_full
 from arena.core.limits import Limits
-from arena.core.machine import ALIKE
-from arena.core.process_trees import wait_for
+from arena.core.machine import REPRODUCIBLE_ENVIRONMENT
+from arena.core.process_trees import wait_readable
 from arena.isolation import Isolation
 from arena.isolation.bot_process import BotProcess
 from arena.isolation.forkserver import FORK, REAP, SANDBOXED, SWEEP, Child, Setup
@@ -27,7 +27,7 @@ from arena.isolation.own_process import process_launcher
 from arena.isolation.preload import Preload, load
 from arena.isolation.process_source import open_pipes, processor_seconds
 from arena.isolation.spawn import Spawn, import_paths, python, python_paths
-from arena.registry.bundles import Bundle, packed
+from arena.registry.bundles import Bundle, pack_bundle
 from engine import Game
 from engine.cache import cache_root
 
@@ -75,7 +75,7 @@ class ForkClient:
                 started = self.launcher.run(spawn, theirs.fileno(), subprocess.DEVNULL, self._stderr.fileno())
                 _, self._number = self._stack.enter_context(started)
             except OSError as error:
-                if has_no_room(error):
+                if is_disk_full(error):
                     raise
                 raise WorkerError(f"the parent of bots' processes did not start: {error}") from None
         self._set_up(Setup(place.filter, self.preload))
@@ -104,11 +104,11 @@ class ForkClient:
 
     def _open(self, bot: LaunchedBot, limits: Limits) -> BotProcess:
         seconds = processor_seconds(limits)
-        named = bot.class_name.encode() + b"\n" + packed(bot.bundle)
+        named = bot.class_name.encode() + b"\n" + pack_bundle(bot.bundle)
         with (
             open_pipes() as (pipes, theirs),
             _in_memory(named) as source,
-            _in_memory(packed(self.kernels)) as kernels,
+            _in_memory(pack_bundle(self.kernels)) as kernels,
         ):
             self._order(records.encode(Child(limits.memory, seconds)), [*theirs, source, kernels])
             process = self._answer(1)[1][0]
@@ -179,7 +179,7 @@ class ForkClient:
 
     def _wait(self) -> bool:
         """Return whether it answers before its time is up."""
-        return wait_for(self._connection.fileno(), self._number, PREPARE_SECONDS)
+        return wait_readable(self._connection.fileno(), self._number, PREPARE_SECONDS)
 
     def close(self) -> None:
         self._stack.close()
@@ -204,7 +204,7 @@ def _in_memory(content: bytes) -> Iterator[int]:
 
 def _environment(folder: str) -> dict[str, str]:
     """Return the environment: one thread, hashes as in a worker."""
-    return {**_flags(), **ALIKE, "ARENA_CACHE": str(cache_root()), "TMPDIR": folder, "HOME": folder}
+    return {**_flags(), **REPRODUCIBLE_ENVIRONMENT, "ARENA_CACHE": str(cache_root()), "TMPDIR": folder, "HOME": folder}
 
 
 def _number_of(process: int) -> int:

@@ -32,12 +32,12 @@ from typing import NamedTuple
 
 from arena.core import records
 from arena.core.files import remove
-from arena.core.process_trees import close_to_others, end_below, keep_orphans
+from arena.core.process_trees import adopt_orphans, kill_descendants, protect_memory
 from arena.isolation import launch
 from arena.isolation.numba_locator import lay_out
 from arena.isolation.preload import Preload, load
 from arena.isolation.protocol_client import ProtocolClient
-from arena.registry.bundles import unpacked
+from arena.registry.bundles import unpack_bundle
 
 PROTOCOL_IN, PROTOCOL_OUT = 3, 4
 SECCOMP_MODE_FILTER = 2
@@ -144,7 +144,7 @@ class ForkServer:
             with socket.socket(fileno=orders) as connection:
                 content, descriptors, _, _ = socket.recv_fds(connection, CHILD_MESSAGE, 5)
             allowed = records.decode(Child, content)
-            compiled = unpacked(_received(descriptors.pop()))
+            compiled = unpack_bundle(_received(descriptors.pop()))
             name, _, source = _received(descriptors.pop()).partition(b"\n")
             _lay_out_descriptors(descriptors)
             memory = allowed.memory + _megabytes_of_data()
@@ -158,7 +158,7 @@ class ForkServer:
             if self.sandboxed:
                 _bound_constants(allowed.memory)
                 _install_filter(self.filter)
-            ProtocolClient(unpacked(source), name.decode(), PROTOCOL_IN, PROTOCOL_OUT).serve()
+            ProtocolClient(unpack_bundle(source), name.decode(), PROTOCOL_IN, PROTOCOL_OUT).serve()
             code = 0
         finally:
             os._exit(code)
@@ -171,7 +171,7 @@ class ForkServer:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(-1, signal.SIGKILL)  # everything in the sandbox but this process, its first
         else:
-            end_below(os.getpid())
+            kill_descendants(os.getpid())
         with contextlib.suppress(ChildProcessError):
             while os.waitpid(-1, 0):
                 pass
@@ -285,8 +285,8 @@ def main() -> None:
     """Serve standard input."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     launch.control(launch.PR_SET_PDEATHSIG, signal.SIGKILL)  # also while it is stopped
-    close_to_others()
-    keep_orphans()
+    protect_memory()
+    adopt_orphans()
     sandboxed = sys.argv[1] == SANDBOXED
     if sandboxed:
         protect_devices()

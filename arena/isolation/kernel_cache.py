@@ -24,9 +24,9 @@ from arena.isolation.process_source import ProcessSource
 from arena.isolation.remote_player import RemotePlayer
 from arena.match.dice import Streams
 from arena.match.faults import Fault
-from arena.match.player import Answer, Contestant, Entrant, First, MatchView, Player
+from arena.match.player import Answer, FirstLegalBot, LocalBot, MatchView, Player, SeatTaker
 from arena.match.referee import play_match
-from arena.registry.bundles import Bundle, packed, unpacked
+from arena.registry.bundles import Bundle, pack_bundle, unpack_bundle
 from engine import Game
 from engine.cache import cache_root, kernel_cache
 
@@ -55,18 +55,18 @@ def compiled_kernels(bot: LaunchedBot, source: ProcessSource, game: Game) -> Bun
     if key not in _known:
         kept = cache_root() / "kernels" / key
         with contextlib.suppress(OSError, ValueError):  # damaged, or not there: it is compiled once more
-            _known[key] = unpacked(kept.read_bytes())
+            _known[key] = unpack_bundle(kept.read_bytes())
     if key not in _known:
         _known[key] = Bundle("", compile_in_trial(bot, source, game))
         if _known[key].files:
-            _keep(kept, packed(_known[key]))
+            _keep(kept, pack_bundle(_known[key]))
     return _known[key]
 
 
 def compile_in_trial(bot: LaunchedBot, source: ProcessSource, game: Game) -> dict[str, bytes]:
     """Return what a bot compiles in its first moves of a match that counts nowhere."""
     trial = _Trial(bot, source)
-    seats: list[Entrant] = [trial, *[Contestant(First, {})] * (game.players - 1)]
+    seats: list[SeatTaker] = [trial, *[LocalBot(FirstLegalBot, {})] * (game.players - 1)]
     play_match(game, seats, Streams(bytes(32), bytes(32), bytes(16)), limits=TRIAL_LIMITS)
     return trial.found
 

@@ -16,7 +16,7 @@ from arena.isolation.spawn import Spawn
 if TYPE_CHECKING:
     from arena.isolation.launched import LaunchedBot
     from arena.isolation.refusals import Refusals
-    from arena.match.player import Entrant
+    from arena.match.player import SeatTaker
     from arena.registry.describe import Board
     from arena.registry.manifest import Program
 
@@ -37,7 +37,7 @@ class ServerPlace(NamedTuple):
 class ProcessLauncher(Launcher):
     """A level whose bots run in processes of their own."""
 
-    def contestant(self, bot: LaunchedBot, host: Host) -> Entrant:
+    def contestant(self, bot: LaunchedBot, host: Host) -> SeatTaker:
         return host.pool.contestant(bot)
 
     def describe(self, bot: LaunchedBot, boards: Sequence[Board], host: Host) -> Any:
@@ -67,7 +67,7 @@ class ProcessLauncher(Launcher):
 
     @abstractmethod
     def build(self, program: Program, files: Mapping[str, bytes], folder: Path, until: float) -> None:
-        """Build a program's files in an empty folder; raises `Fault`, `Killed` when anybody may have ended it."""
+        """Build a program's files in an empty folder; raises `Fault`, or `ProcessKilled` when it was killed."""
 
     def bound_threads(self, number: int) -> None:
         """Have the kernel refuse a process that has been started too many threads, where it can."""

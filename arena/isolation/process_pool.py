@@ -19,9 +19,9 @@ from arena.isolation.preload import Preload
 from arena.isolation.process_source import ProcessSource, ended
 from arena.isolation.programs import ProgramSource
 from arena.isolation.remote_player import RemotePlayer
-from arena.match.faults import Fault, Killed
+from arena.match.faults import Fault, ProcessKilled
 from arena.match.player import MatchView, Player
-from arena.match.referee import KILLS
+from arena.match.referee import MAX_KILL_REPLAYS
 from arena.registry.bundles import Bundle
 from arena.registry.describe import Board
 from engine import Game
@@ -79,12 +79,12 @@ class ProcessPool:
     def describe(self, bot: LaunchedBot, boards: Sequence[Board]) -> Any:
         """Return what a bot declares, as `Launcher.describe`; it is asked again when its process is killed."""
         question = {"type": "describe", "name": bot.name, "class": bot.class_name, "boards": boards}
-        for left in reversed(range(KILLS + 1)):
+        for left in reversed(range(MAX_KILL_REPLAYS + 1)):
             try:
                 content = self._asked(bot, question).get("description")
                 break
             except Fault as fault:
-                if not left or not isinstance(fault, Killed):
+                if not left or not isinstance(fault, ProcessKilled):
                     lines = str(fault).strip().splitlines()
                     content = {"error": f"cannot be loaded: {lines[-1] if lines else fault.cause}"}
                     break

@@ -8,11 +8,11 @@ import signal
 from collections.abc import Iterator
 from typing import Any, Protocol
 
-from arena.core.exit_codes import in_words, may_be_from_outside
+from arena.core.exit_codes import exit_description, may_be_external_kill
 from arena.core.limits import Limits
 from arena.isolation.bot_process import BotProcess, Pipes
 from arena.isolation.launched import LaunchedBot
-from arena.match.faults import Fault, Killed
+from arena.match.faults import Fault, ProcessKilled
 from engine import Game
 
 MAX_SECONDS = 86_400.0
@@ -38,13 +38,13 @@ class ProcessSource(Protocol):
 
 
 def ended(bot_process: BotProcess, code: int | None) -> Fault:
-    """Return the fault of a bot's process that has ended: `Killed` when anybody may have done that.
+    """Return the fault of a bot's process that has ended: `ProcessKilled` when anybody may have done that.
 
     It is its own doing when it may have used up its processor time, for which the kernel sends SIGKILL.
     """
-    how = f"its process ended{'' if code is None else f' ({in_words(code)})'}"
+    how = f"its process ended{'' if code is None else f' ({exit_description(code)})'}"
     spent = code == -signal.SIGKILL and bot_process.may_have_hit_limit
-    return Killed(how) if may_be_from_outside(code) and not spent else Fault("crash", how)
+    return ProcessKilled(how) if may_be_external_kill(code) and not spent else Fault("crash", how)
 
 
 @contextlib.contextmanager

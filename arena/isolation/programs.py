@@ -7,7 +7,7 @@ import os
 import subprocess
 from typing import Any
 
-from arena.core.exit_codes import in_words, may_be_from_outside, unwrapped
+from arena.core.exit_codes import exit_description, may_be_external_kill, unwrapped_exit_code
 from arena.core.limits import Limits
 from arena.isolation.bot_process import BotProcess
 from arena.isolation.building import built
@@ -15,8 +15,8 @@ from arena.isolation.launched import LaunchedBot
 from arena.isolation.own_process import process_launcher
 from arena.isolation.process_source import open_pipes, processor_seconds
 from arena.isolation.spawn import KilledAtStart
-from arena.match.faults import Fault, Killed
-from arena.registry.bundles import MANIFEST
+from arena.match.faults import Fault, ProcessKilled
+from arena.registry.bundles import MANIFEST_FILE
 from arena.registry.manifest import read_program
 from engine import Game
 
@@ -35,7 +35,7 @@ class ProgramSource:
     def __init__(self, bot: LaunchedBot) -> None:
         self.launcher = process_launcher(bot.isolation)
         self.launcher.check()
-        self.program = read_program(bot.bundle.files[MANIFEST], bot.name)
+        self.program = read_program(bot.bundle.files[MANIFEST_FILE], bot.name)
         self.stays = self.program.resettable and not self.launcher.for_strangers
         self._stack = contextlib.ExitStack()
         self._bot_process: BotProcess | None = None
@@ -73,9 +73,9 @@ class ProgramSource:
         except OSError as error:
             gone = isinstance(error, ProcessLookupError)  # it has ended already, and who stands for it tells how
             code = self.code() if gone else None
-            if isinstance(error, KilledAtStart) or may_be_from_outside(code):
-                how = in_words(code) if code is not None else str(error)
-                raise Killed(f"its process ended as it was started: {how}") from None
+            if isinstance(error, KilledAtStart) or may_be_external_kill(code):
+                how = exit_description(code) if code is not None else str(error)
+                raise ProcessKilled(f"its process ended as it was started: {how}") from None
             raise Fault("init", f"'{self.program.command[0]}' cannot be started: {error}") from None
         self.launcher.bound_threads(number)
         return BotProcess(pipes, number, process, memory, self.launcher.private_files(number), seconds)
@@ -83,7 +83,7 @@ class ProgramSource:
     def code(self) -> int | None:
         """Return how the program ended; in the sandbox bubblewrap says so, elsewhere perhaps a shell."""
         try:
-            return unwrapped(self._process.wait(TELLING_SECONDS))
+            return unwrapped_exit_code(self._process.wait(TELLING_SECONDS))
         except subprocess.TimeoutExpired:
             return None
 

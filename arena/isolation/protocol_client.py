@@ -8,8 +8,8 @@ import traceback
 from typing import Any
 
 import engine
-from arena.match.estimates import tell
-from arena.match.faults import MAX_TRACEBACK
+from arena.match.estimates import write_protocol_info
+from arena.match.faults import MAX_TRACEBACK_CHARS
 from arena.match.player import ask_move
 from arena.match.views import view
 from arena.registry.bundles import Bundle
@@ -42,7 +42,7 @@ class ProtocolClient:
             except MemoryError:
                 answer = {"type": "fault", "cause": "memory", "detail": "MemoryError"}
             except BaseException:  # a bot may raise anything
-                answer = {"type": "fault", "cause": "crash", "detail": traceback.format_exc()[-MAX_TRACEBACK:]}
+                answer = {"type": "fault", "cause": "crash", "detail": traceback.format_exc()[-MAX_TRACEBACK_CHARS:]}
             os.write(self.target, json.dumps(answer, separators=(",", ":")).encode() + b"\n")
 
     def do_hello(self, message: dict[str, Any]) -> dict[str, Any]:
@@ -72,5 +72,5 @@ class ProtocolClient:
         if given.action == ILLEGAL or given.action not in state.legal_actions():
             detail = given.refusal or str(state.refuse(given.action))
             return {"type": "fault", "cause": "illegal_action", "detail": detail}
-        told = tell(given.given, state) if given.given is not None else {}
+        told = write_protocol_info(given.given, state) if given.given is not None else {}
         return {**answer, **told, "action": state.action_to_string(given.action)}

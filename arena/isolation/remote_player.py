@@ -14,11 +14,11 @@ from arena.isolation.process_source import ProcessSource, ended
 from arena.isolation.protocol_client import PROTOCOL
 from arena.isolation.refusals import Refusals
 from arena.isolation.seccomp import name_of
-from arena.match.estimates import read_told
-from arena.match.faults import Fault, Killed
+from arena.match.estimates import read_protocol_info
+from arena.match.faults import Fault, ProcessKilled
 from arena.match.player import Answer, MatchView, clean_note
-from arena.match.printed import PRINTED
-from arena.registry.describe import OTHERWISE, is_as_planned
+from arena.match.printed import PRINTED_OUTPUT
+from arena.registry.describe import CHANGED_DECLARATION, is_as_planned
 from engine import CHANCE
 from engine.errors import EngineError
 from engine.game import ILLEGAL, returns_from_ranks
@@ -68,7 +68,7 @@ class RemotePlayer:
         if self.bot.options is None or self.bot.bundle.is_program:
             return
         if not is_as_planned(ready.get("declared"), self.bot.params, self.bot.options):
-            raise Fault("init", OTHERWISE)
+            raise Fault("init", CHANGED_DECLARATION)
 
     def prepare(self, limit: float) -> bool:
         match = self.match
@@ -108,7 +108,7 @@ class RemotePlayer:
                 raise Fault("illegal_action", str(error)) from None
             if action not in legal:
                 return Answer(ILLEGAL, None, self._refuse(action))
-            return Answer(action, clean_note(note), "", read_told(answer, action, state))
+            return Answer(action, clean_note(note), "", read_protocol_info(answer, action, state))
 
     def _refuse(self, action: int) -> str:
         return str(self.match.state.refuse(action))
@@ -145,7 +145,7 @@ class RemotePlayer:
                 words = self.bot_process.stderr_tail
                 if isinstance(fault, Ended):
                     fault = ended(self.bot_process, self.source.code())
-            if isinstance(fault, Killed):
+            if isinstance(fault, ProcessKilled):
                 raise fault from None
             detail = (f"{words}\n{fault}" if words else str(fault)) + self._refused()
             raise Fault(fault.cause, self.launcher.explained(detail)) from None
@@ -175,7 +175,7 @@ class RemotePlayer:
 
     def keep_printed(self, text: str) -> None:
         """Keep the end of what its process has printed."""
-        PRINTED.keep(self.seat, text)
+        PRINTED_OUTPUT.keep(self.seat, text)
 
     def _game_over_message(self) -> dict[str, Any]:
         ranks = self.match.ranks()

@@ -12,9 +12,9 @@ from typing import ClassVar
 
 from arena.match.game_faults import TimeUp
 
-GAME_SECONDS = 30.0
+GAME_CPU_SECONDS = 30.0
 """Processor time, in seconds, that a game may take between two calls of bots."""
-SOON = 1e-6
+MIN_ALARM_SECONDS = 1e-6
 """Seconds; an alarm set to none would never ring."""
 
 
@@ -64,7 +64,7 @@ class Alarm:
         self.get_ready()
         if self.works:
             self.armed = True
-            signal.setitimer(signal.ITIMER_REAL, max(seconds, SOON))
+            signal.setitimer(signal.ITIMER_REAL, max(seconds, MIN_ALARM_SECONDS))
 
     def disarm(self) -> None:
         """Do not ring any more."""
@@ -77,7 +77,7 @@ class Alarm:
             self.armed, self.rang = False, True
             raise TimeUp
         if self.guards_rules and not self.bot_at_work:
-            raise TimeUp(f"the rules did not come back in {GAME_SECONDS:g} s")
+            raise TimeUp(f"the rules did not come back in {GAME_CPU_SECONDS:g} s")
 
     @classmethod
     def interrupt_game(cls) -> None:

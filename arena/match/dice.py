@@ -19,10 +19,10 @@ SINGLE_PERSON = b"arena single v2"
 
 KeyPair = tuple[bytes, bytes]
 """Of the dice, and of bots' seeds."""
-WORDS = 2**64
+DRAW_RANGE = 2**64
 """Numbers that a draw begins with, all equally likely."""
-SETUP = "setup"
-OPENING = "opening"
+SETUP_STREAM = "setup"
+OPENING_STREAM = "opening"
 
 
 def public_key(tournament_seed: int, person: bytes) -> bytes:
@@ -64,13 +64,13 @@ class Streams:
 
     def draw(self, stream: str, index: int, total: int) -> int:
         """Draw number `index` of a stream: a whole number from 0 to `total` - 1, exactly uniform."""
-        begun = self._opening if stream == OPENING else self._dice
+        begun = self._opening if stream == OPENING_STREAM else self._dice
         attempt = 0
         while True:
             hasher = begun.copy()
             hasher.update(b"%b\0%b%b" % (stream.encode(), index.to_bytes(8, "little"), attempt.to_bytes(4, "little")))
             value = int.from_bytes(hasher.digest(), "little")
-            if value < WORDS - total or value < WORDS // total * total:
+            if value < DRAW_RANGE - total or value < DRAW_RANGE // total * total:
                 return value % total
             attempt += 1
 
@@ -95,11 +95,11 @@ class Dice:
     def roll(self, state: State) -> int:
         """Return the outcome at a chance node; the roll belongs to the seat whose turn it is."""
         seat = state.rolling_seat()
-        return self.streams.outcome(*self._next(SETUP if seat < 0 else f"dice/{seat}"), *state.chances())
+        return self.streams.outcome(*self._next(SETUP_STREAM if seat < 0 else f"dice/{seat}"), *state.chances())
 
     def opening(self, state: State) -> int:
         """Return a random opening move, all legal ones equally likely."""
-        return self._legal(OPENING, state)
+        return self._legal(OPENING_STREAM, state)
 
     def substitute(self, state: State) -> int:
         """Return a random move for a seat that forfeited."""

@@ -19,25 +19,25 @@ from arena.match.game_faults import TimeUp
 from engine import EngineError, State
 from engine.game import as_int
 
-GIVEN = "_given"
+SEARCH_INFO_ATTRIBUTE = "_given"
 """Attribute in which `bots.Bot` notes what a bot has given since it was last asked: values by name."""
-STEPS = 1000
+EVALUATION_STEPS = 1000
 """Steps of an evaluation between 0 and a return of 1."""
-MAX_PLIES = 16
+MAX_LINE_PLIES = 16
 """Plies that are kept of a line."""
-MAX_ACTION = 2**31 - 1
+MAX_LINE_ACTION = 2**31 - 1
 """Largest number of an action in a line."""
-MOST = 4000
+MAX_MATCH_ESTIMATES = 4000
 """Moves of a match of which they are kept."""
-MAX_VISITED = 1_000
+MAX_MOVE_VISIT_COUNTS = 1_000
 """Actions of a move whose visit counts are kept."""
-MOST_VISITED = 100_000
+MAX_MATCH_VISIT_COUNTS = 100_000
 """Visit counts of a match; none are kept after the move with which they reach it."""
-MAX_COUNT = 2**31 - 1
+MAX_VISIT_COUNT = 2**31 - 1
 """Largest visit count."""
-MAX_SIZE = 2**22
+MAX_UNPACKED_BYTES = 2**22
 """Largest size in bytes of those of a match when they are unpacked."""
-DAMAGED = "the log is damaged: a match's evaluations cannot be read"
+DAMAGED_MESSAGE = "the log is damaged: a match's evaluations cannot be read"
 
 
 class Estimate(NamedTuple):
@@ -51,10 +51,10 @@ class Estimate(NamedTuple):
     """How often its search had tried legal actions, by their numbers; empty where it did not say."""
 
 
-NOTHING = Estimate(None, ())
+NO_ESTIMATE = Estimate(None, ())
 
 
-class Given(NamedTuple):
+class SearchInfo(NamedTuple):
     """An estimate as it is packed, and how much of what the bot gave was wrong."""
 
     evaluation: Sequence[int]
@@ -65,11 +65,11 @@ class Given(NamedTuple):
     """Action, count, action, count, ... by action."""
 
 
-Kept = tuple[int, Sequence[int], Sequence[int], Sequence[int]]
-"""Ply, evaluation in steps, line, and visit counts as in `Given`."""
+PackedEstimate = tuple[int, Sequence[int], Sequence[int], Sequence[int]]
+"""Ply, evaluation in steps, line, and visit counts as in `SearchInfo`."""
 
 
-def read_given(given: Mapping[str, object], action: int, state: State) -> Given:
+def read_search_info(given: Mapping[str, object], action: int, state: State) -> SearchInfo:
     """Return what a bot gave with an action in a state; what is wrong is left out and counted.
 
     It may run the bot's code.
@@ -86,17 +86,17 @@ def read_given(given: Mapping[str, object], action: int, state: State) -> Given:
             wrong += 1
             return []
 
-    evaluation = part("evaluation", lambda value: in_steps(value, state.game.players))
+    evaluation = part("evaluation", lambda value: evaluation_in_steps(value, state.game.players))
     line = part("line", lambda value: read_line(value, action))
     counts = part("visit_counts", lambda value: read_visit_counts(value, state))
-    return Given(evaluation, line, wrong, counts or ())
+    return SearchInfo(evaluation, line, wrong, counts or ())
 
 
-def in_steps(value: object, players: int) -> list[int]:
+def evaluation_in_steps(value: object, players: int) -> list[int]:
     """Return an evaluation in steps; raises an error of any kind unless it has a number from -1 to 1 for each seat."""
     values = _items(value, players)
-    steps = [round(STEPS * _number(each)) for each in values]
-    if len(steps) != players or min(steps) < -STEPS or max(steps) > STEPS:
+    steps = [round(EVALUATION_STEPS * _number(each)) for each in values]
+    if len(steps) != players or min(steps) < -EVALUATION_STEPS or max(steps) > EVALUATION_STEPS:
         raise ValueError
     return steps
 
@@ -111,20 +111,20 @@ def _number(value: Any) -> float:
 
 def read_line(value: object, action: int) -> list[int]:
     """Return the first plies of a line; raises an error of any kind unless it begins with the action."""
-    line = [as_int(each) for each in _items(value, MAX_PLIES - 1)][:MAX_PLIES]
-    if line and (line[0] != action or min(line) < 0 or max(line) > MAX_ACTION):
+    line = [as_int(each) for each in _items(value, MAX_LINE_PLIES - 1)][:MAX_LINE_PLIES]
+    if line and (line[0] != action or min(line) < 0 or max(line) > MAX_LINE_ACTION):
         raise ValueError
     return line
 
 
 def read_visit_counts(value: Any, state: State) -> list[int]:
-    """Return visit counts as `Given` has them; raises an error of any kind unless they are of legal actions."""
-    if not isinstance(value, Mapping) or len(value) > MAX_VISITED:
+    """Return visit counts as `SearchInfo` has them; raises an error of any kind unless they are of legal actions."""
+    if not isinstance(value, Mapping) or len(value) > MAX_MOVE_VISIT_COUNTS:
         raise TypeError
     counts = {as_int(action): as_int(count) for action, count in value.items()}
     if len(counts) < len(value) or not counts.keys() <= {*state.legal_actions()}:
         raise ValueError
-    if counts and not 0 <= min(counts.values()) <= max(counts.values()) <= MAX_COUNT:
+    if counts and not 0 <= min(counts.values()) <= max(counts.values()) <= MAX_VISIT_COUNT:
         raise ValueError
     return [number for pair in sorted(counts.items()) for number in pair]
 
@@ -138,29 +138,29 @@ def _items(value: Any, most: int) -> list[Any]:
     return list(islice(iter(value), most + 1))
 
 
-def pack(kept: Iterable[Kept]) -> str:
-    """Return the estimates of a match as base64 over deflated text, which `unpack` reads; nothing for none."""
+def pack_estimates(kept: Iterable[PackedEstimate]) -> str:
+    """Return the estimates of a match as base64 over deflated text, for `unpack_estimates`; empty for none."""
     text = " ".join([":".join([str(ply), *(",".join(map(str, part)) for part in parts)]) for ply, *parts in kept])
     return base64.b64encode(zlib.compress(text.encode(), 6)).decode() if text else ""
 
 
-def unpack(packed: str, players: int, plies: int) -> list[Kept]:
-    """Read what `pack` wrote; raises `StoreError` when it is damaged, or does not fit the match."""
+def unpack_estimates(packed: str, players: int, plies: int) -> list[PackedEstimate]:
+    """Read what `pack_estimates` wrote; raises `StoreError` when it is damaged, or does not fit the match."""
     if not packed:
         return []
     try:
         unpacker = zlib.decompressobj()
-        text = unpacker.decompress(base64.b64decode(packed, validate=True), MAX_SIZE).decode("ascii")
+        text = unpacker.decompress(base64.b64decode(packed, validate=True), MAX_UNPACKED_BYTES).decode("ascii")
         if not unpacker.eof or unpacker.unused_data:
             raise ValueError
-        kept = [_read(part) for part in text.split(" ", MOST)]  # the last of too many has all the rest
+        kept = [_read(part) for part in text.split(" ", MAX_MATCH_ESTIMATES)]  # the last of too many has all the rest
     except (ValueError, zlib.error, binascii.Error):
-        raise StoreError(DAMAGED) from None
-    check(kept, players, plies)
+        raise StoreError(DAMAGED_MESSAGE) from None
+    check_estimates(kept, players, plies)
     return kept
 
 
-def _read(part: str) -> Kept:
+def _read(part: str) -> PackedEstimate:
     ply, evaluation, line, visit_counts = part.split(":")
     return int(ply), _numbers(evaluation), _numbers(line), _numbers(visit_counts)
 
@@ -169,31 +169,35 @@ def _numbers(text: str) -> list[int]:
     return [int(number) for number in text.split(",")] if text else []
 
 
-def check(kept: Sequence[Kept], players: int, plies: int) -> None:
+def check_estimates(kept: Sequence[PackedEstimate], players: int, plies: int) -> None:
     """Raise `StoreError` unless estimates are such as the referee keeps of a match."""
     at = [ply for ply, *_ in kept]
-    fits = at == sorted(set(at)) and len(at) <= MOST and (not at or 0 <= at[0] <= at[-1] < plies)
+    fits = at == sorted(set(at)) and len(at) <= MAX_MATCH_ESTIMATES and (not at or 0 <= at[0] <= at[-1] < plies)
     visited = 0
     for _, evaluation, line, counts in kept:
         actions = counts[::2]
-        fits = fits and (not counts or visited < MOST_VISITED) and len(counts) <= 2 * MAX_VISITED
+        fits = fits and (not counts or visited < MAX_MATCH_VISIT_COUNTS) and len(counts) <= 2 * MAX_MOVE_VISIT_COUNTS
         fits = fits and not len(counts) % 2 and list(actions) == sorted({*actions})
-        fits = fits and all(0 <= number <= MAX_COUNT for number in counts)
+        fits = fits and all(0 <= number <= MAX_VISIT_COUNT for number in counts)
         visited += len(actions)
-        fits = fits and len(evaluation) in (0, players) and all(-STEPS <= value <= STEPS for value in evaluation)
-        fits = fits and len(line) <= MAX_PLIES and all(0 <= action <= MAX_ACTION for action in line)
+        fits = (
+            fits
+            and len(evaluation) in (0, players)
+            and all(-EVALUATION_STEPS <= value <= EVALUATION_STEPS for value in evaluation)
+        )
+        fits = fits and len(line) <= MAX_LINE_PLIES and all(0 <= action <= MAX_LINE_ACTION for action in line)
         fits = fits and bool(evaluation or line or counts)
     if not fits:
-        raise StoreError(DAMAGED)
+        raise StoreError(DAMAGED_MESSAGE)
 
 
 def estimate_of(evaluation: Sequence[int], line: Sequence[int], visit_counts: Sequence[int]) -> Estimate:
     """Return an estimate from its packed parts."""
     counts = dict(zip(visit_counts[::2], visit_counts[1::2], strict=True))
-    return Estimate(tuple(value / STEPS for value in evaluation) or None, tuple(line), counts)
+    return Estimate(tuple(value / EVALUATION_STEPS for value in evaluation) or None, tuple(line), counts)
 
 
-def line_words(state: State, line: Iterable[int]) -> tuple[str, ...]:
+def line_notation(state: State, line: Iterable[int]) -> tuple[str, ...]:
     """Return a line from a state in the game's notation, up to the first action that is not legal."""
     words = []
     state = state.clone()
@@ -207,27 +211,27 @@ def line_words(state: State, line: Iterable[int]) -> tuple[str, ...]:
     return tuple(words)
 
 
-def read_told(answer: Mapping[str, object], action: int, state: State) -> Given | None:
+def read_protocol_info(answer: Mapping[str, object], action: int, state: State) -> SearchInfo | None:
     """Return what a bot of the protocol gave with an action in a state, its actions in notation; None for nothing."""
     given: dict[str, object] = {name: answer.get(name) for name in ("evaluation", "line", "visit_counts")}
     if all(value is None for value in given.values()):
         return None
-    for name, read in (("line", line_of_words), ("visit_counts", counts_of_words)):
+    for name, read in (("line", parse_line), ("visit_counts", parse_visit_counts)):
         if given[name] is not None:
             try:
                 given[name] = read(state, given[name])
             except Exception:  # a plug-in game may fail in its own way
                 given[name] = False
-    return read_given(given, action, state)
+    return read_search_info(given, action, state)
 
 
-def tell(given: Given, state: State) -> dict[str, object]:
+def write_protocol_info(given: SearchInfo, state: State) -> dict[str, object]:
     """Return what a bot gave as keys of the protocol; what was wrong is told so that it is counted."""
     told: dict[str, object] = {}
     if given.evaluation:
-        told["evaluation"] = [step / STEPS for step in given.evaluation]
+        told["evaluation"] = [step / EVALUATION_STEPS for step in given.evaluation]
     if given.line:
-        told["line"] = list(line_words(state, given.line))
+        told["line"] = list(line_notation(state, given.line))
     if given.visit_counts:
         pairs = zip(given.visit_counts[::2], given.visit_counts[1::2], strict=True)
         told["visit_counts"] = {state.action_to_string(action): count for action, count in pairs}
@@ -235,9 +239,9 @@ def tell(given: Given, state: State) -> dict[str, object]:
     return told | dict.fromkeys(free[: given.wrong], False)
 
 
-def counts_of_words(state: State, given: object) -> dict[int, object]:
+def parse_visit_counts(state: State, given: object) -> dict[int, object]:
     """Return visit counts that were given by actions in notation, by their numbers; raises an error of any kind."""
-    if not isinstance(given, dict) or len(given) > MAX_VISITED:
+    if not isinstance(given, dict) or len(given) > MAX_MOVE_VISIT_COUNTS:
         raise TypeError
     counts = {state.string_to_action(word): count for word, count in given.items()}
     if len(counts) < len(given):
@@ -245,17 +249,17 @@ def counts_of_words(state: State, given: object) -> dict[int, object]:
     return counts
 
 
-def line_of_words(state: State, words: object) -> list[int]:
+def parse_line(state: State, words: object) -> list[int]:
     """Return a line that was given in notation as numbers, up to the first ply that is not legal.
 
     Raises `TypeError` unless it is a list of texts.
     """
-    if not isinstance(words, list) or not all(isinstance(word, str) for word in words[:MAX_PLIES]):
+    if not isinstance(words, list) or not all(isinstance(word, str) for word in words[:MAX_LINE_PLIES]):
         raise TypeError
     line = []
     state = state.clone()
     try:
-        for word in words[:MAX_PLIES]:
+        for word in words[:MAX_LINE_PLIES]:
             action = state.string_to_action(word)
             state.apply_action(action)
             line.append(action)

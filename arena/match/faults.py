@@ -9,13 +9,13 @@ from arena.core.errors import WorkerError
 
 RESIGNED = "resigned"
 """Cause of a person's forfeit who gave up."""
-CAUSES = ("illegal_action", "timeout", "crash", "memory", "protocol", "init", RESIGNED)
+FORFEIT_CAUSES = ("illegal_action", "timeout", "crash", "memory", "protocol", "init", RESIGNED)
 """Why a seat may forfeit."""
 CLOCK_CAUSES = ("timeout", "memory")
 """Causes that depend on the machine, so that the match cannot be repeated."""
-MAX_TRACEBACK = 4000
+MAX_TRACEBACK_CHARS = 4000
 """Characters that are kept of a traceback, and of what a bot wrote to stderr: the last ones."""
-MAX_DETAIL = 2 * MAX_TRACEBACK
+MAX_DETAIL_CHARS = 2 * MAX_TRACEBACK_CHARS
 
 
 class Fault(Exception):
@@ -26,21 +26,21 @@ class Fault(Exception):
         self.cause = cause
 
 
-class Killed(Fault):
+class ProcessKilled(Fault):
     """A bot's process ended by a signal that anybody may have sent, the bot included."""
 
     def __init__(self, how: str) -> None:
         super().__init__("crash", how)
 
 
-class Lingered(Fault):
+class PauseOverrun(Fault):
     """A bot went on while others were to move, which a starved machine may have had a part in."""
 
     def __init__(self, detail: str) -> None:
         super().__init__("timeout", detail)
 
 
-class Charge(NamedTuple):
+class KnownFault(NamedTuple):
     """A fault that is known before the match: a worker ended while this seat was to move."""
 
     seat: int
@@ -70,4 +70,4 @@ def fault_of_player(error: BaseException, guarded: bool) -> Fault:
         return Fault("memory", "MemoryError")
     if isinstance(error, Fault) and not guarded:
         return error
-    return Fault("crash", "".join(traceback.format_exception(error))[-MAX_TRACEBACK:])
+    return Fault("crash", "".join(traceback.format_exception(error))[-MAX_TRACEBACK_CHARS:])

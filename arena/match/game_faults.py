@@ -20,19 +20,19 @@ from typing import Any
 from arena.core.errors import ArenaError
 from arena.core.files import read_json, write_file
 from engine import CHANCE, TERMINAL, Game, State, load_game
-from engine.errors import in_short, one_line, place
+from engine.errors import one_line, place, summarise_error
 from engine.game import as_int
 
-MOST_PLIES = 20_000
+DEFAULT_MAX_PLIES = 20_000
 """Plies after which a match of a game that does not tell its longest one is taken for one that never ends."""
 NO_NUMBER = -math.inf
-MAX_POSITION = 500
-MAX_TRACEBACK = 4000
-FILE = "game_faults.json"
+MAX_POSITION_CHARS = 500
+MAX_TRACEBACK_CHARS = 4000
+GAME_FAULTS_FILE = "game_faults.json"
 """Beside a log: the faults that stopped boards in its last run."""
 
 
-class Impossible(Exception):
+class BrokenRules(Exception):
     """A game gave what no game can give."""
 
     def __init__(self, state: State, method: str, why: str) -> None:
@@ -72,7 +72,7 @@ class TimeUp(BaseException):
     """Raised inside a bot's code, or a game's, when its time is up."""
 
 
-class GameFailed(Exception):
+class GameFailure(Exception):
     """A match cannot go on, for its game has failed."""
 
     def __init__(self, fault: GameFault) -> None:
@@ -88,11 +88,11 @@ class GameError(ArenaError):
         self.fault = fault
 
 
-def fault_of(error: BaseException, moves: Sequence[str], state: State | None) -> GameFault:
+def game_fault_of(error: BaseException, moves: Sequence[str], state: State | None) -> GameFault:
     """Return a game's fault, from what it raised."""
     lines = traceback.format_exception(error)
-    what = str(error) if isinstance(error, Impossible) else in_short(error, inner=isinstance(error, TimeUp))
-    return GameFault(one_line(what), "".join(lines)[-MAX_TRACEBACK:], list(moves), _position(state))
+    what = str(error) if isinstance(error, BrokenRules) else summarise_error(error, inner=isinstance(error, TimeUp))
+    return GameFault(one_line(what), "".join(lines)[-MAX_TRACEBACK_CHARS:], list(moves), _position(state))
 
 
 def _position(state: State | None) -> str:
@@ -100,29 +100,33 @@ def _position(state: State | None) -> str:
     if state is None or not state.game.position:
         return ""
     try:
-        return one_line(str(state.position))[:MAX_POSITION]
+        return one_line(str(state.position))[:MAX_POSITION_CHARS]
     except Exception:
         return ""
 
 
-def most_plies(game: Game) -> int:
+def max_plies(game: Game) -> int:
     """Return the plies that no match of a game exceeds, by its own bounds."""
-    return MOST_PLIES if game.type.bounds is None else game.max_game_length + game.max_chance_nodes
+    return DEFAULT_MAX_PLIES if game.type.bounds is None else game.max_game_length + game.max_chance_nodes
 
 
 def check_length(state: State, moves: Sequence[object], most: int) -> None:
-    """Raise `Impossible` for a match that goes on for longer than any of its game."""
+    """Raise `BrokenRules` for a match that goes on for longer than any of its game."""
     if len(moves) > most:
-        raise Impossible(state, "current_player", f"gave no end of the match in {most:,} plies")
+        raise BrokenRules(state, "current_player", f"gave no end of the match in {most:,} plies")
 
 
 def check_turn(state: State, who: int) -> None:
-    """Raise `Impossible` for a turn that no game can have."""
+    """Raise `BrokenRules` for a turn that no game can have."""
     if who == CHANCE:
-        outcomes = _given(state, "chance_outcomes", state.chance_outcomes())
+        outcomes = _as_list(state, "chance_outcomes", state.chance_outcomes())
         pairs = [pair if isinstance(pair, (tuple, list)) else () for pair in outcomes]
-        if not pairs or not all(len(pair) == 2 and _whole(pair[0]) >= 0 and _whole(pair[1]) > 0 for pair in pairs):
-            raise Impossible(state, "chance_outcomes", f"gave {_short(outcomes)}, not pairs of outcome and weight")
+        if not pairs or not all(
+            len(pair) == 2 and _whole_number(pair[0]) >= 0 and _whole_number(pair[1]) > 0 for pair in pairs
+        ):
+            raise BrokenRules(
+                state, "chance_outcomes", f"gave {_short_repr(outcomes)}, not pairs of outcome and weight"
+            )
     elif who != TERMINAL:
         _check_decision(state, who)
 
@@ -130,49 +134,53 @@ def check_turn(state: State, who: int) -> None:
 def _check_decision(state: State, who: int) -> None:
     game = state.game
     if type(who) is not int or not 0 <= who < game.players:
-        why = f"gave {_short(who)}, not a seat from 0 to {game.players - 1}, {CHANCE} (chance) or {TERMINAL} (over)"
-        raise Impossible(state, "current_player", why)
-    legal = _given(state, "legal_actions", state.legal_actions())
+        why = (
+            f"gave {_short_repr(who)}, not a seat from 0 to {game.players - 1}, {CHANCE} (chance) or {TERMINAL} (over)"
+        )
+        raise BrokenRules(state, "current_player", why)
+    legal = _as_list(state, "legal_actions", state.legal_actions())
     known = range(game.num_distinct_actions)
-    if not legal or not all(_whole(action) in known for action in legal) or len({*legal}) < len(legal):
-        why = f"gave {_short(legal)} to seat {who}, not one or more different numbers from 0 to {len(known) - 1}"
-        raise Impossible(state, "legal_actions", why)
+    if not legal or not all(_whole_number(action) in known for action in legal) or len({*legal}) < len(legal):
+        why = f"gave {_short_repr(legal)} to seat {who}, not one or more different numbers from 0 to {len(known) - 1}"
+        raise BrokenRules(state, "legal_actions", why)
     if game.clone and ((copy := state.clone()) is state or type(copy) is not type(state)):
-        raise Impossible(state, "clone", f"gave {_short(copy)}, not another state")
+        raise BrokenRules(state, "clone", f"gave {_short_repr(copy)}, not another state")
 
 
 def check_word(state: State, word: object) -> None:
-    """Raise `Impossible` for what cannot be a move of a match."""
+    """Raise `BrokenRules` for what cannot be a move of a match."""
     if not isinstance(word, str) or not word.isprintable() or word.split() != [word]:
-        raise Impossible(state, "action_to_string", f"gave {_short(word)}, not a word without spaces")
+        raise BrokenRules(state, "action_to_string", f"gave {_short_repr(word)}, not a word without spaces")
 
 
 def check_end(state: State) -> None:
-    """Raise `Impossible` for a result that no match can have."""
+    """Raise `BrokenRules` for a result that no match can have."""
     players = state.game.players
     if state.current_player() == TERMINAL:
-        ranks = [_whole(rank) for rank in _given(state, "ranks", state.ranks())]
+        ranks = [_whole_number(rank) for rank in _as_list(state, "ranks", state.ranks())]
         if len(ranks) != players or ranks != [sum(other < rank for other in ranks) for rank in ranks]:
-            raise Impossible(
-                state, "ranks", f"gave {_short(ranks)}, not {players} places from 0, shared ones the better"
+            raise BrokenRules(
+                state, "ranks", f"gave {_short_repr(ranks)}, not {players} places from 0, shared ones the better"
             )
         if not isinstance(state.ended, str) or not state.ended or not state.ended.isprintable():
-            raise Impossible(state, "ended", f"gave {_short(state.ended)}, not a word such as normal or cap")
+            raise BrokenRules(state, "ended", f"gave {_short_repr(state.ended)}, not a word such as normal or cap")
         utilities = state.utilities() if state.game.type.own_utilities else [0.0] * players
-        if len(_given(state, "utilities", utilities)) != players or not all(map(_finite, utilities or ())):
-            raise Impossible(state, "utilities", f"gave {_short(utilities)}, not {players} finite numbers")
+        if len(_as_list(state, "utilities", utilities)) != players or not all(map(_finite, utilities or ())):
+            raise BrokenRules(state, "utilities", f"gave {_short_repr(utilities)}, not {players} finite numbers")
     scores = state.scores()
-    if scores is not None and (len(_given(state, "scores", scores)) != players or NO_NUMBER in map(_whole, scores)):
-        raise Impossible(state, "scores", f"gave {_short(scores)}, neither None nor {players} whole numbers")
+    if scores is not None and (
+        len(_as_list(state, "scores", scores)) != players or NO_NUMBER in map(_whole_number, scores)
+    ):
+        raise BrokenRules(state, "scores", f"gave {_short_repr(scores)}, neither None nor {players} whole numbers")
 
 
-def _given(state: State, method: str, found: Any) -> list[Any]:
+def _as_list(state: State, method: str, found: Any) -> list[Any]:
     if not isinstance(found, (list, tuple)):
-        raise Impossible(state, method, f"gave {_short(found)}, not a list")
+        raise BrokenRules(state, method, f"gave {_short_repr(found)}, not a list")
     return list(found)
 
 
-def _whole(thing: object) -> float:
+def _whole_number(thing: object) -> float:
     """Return a whole number, or `NO_NUMBER`."""
     try:
         return as_int(thing)
@@ -184,7 +192,7 @@ def _finite(thing: object) -> bool:
     return type(thing) is float and math.isfinite(thing)
 
 
-def _short(thing: object) -> str:
+def _short_repr(thing: object) -> str:
     try:
         text = one_line(repr(thing))
     except Exception:
@@ -194,7 +202,7 @@ def _short(thing: object) -> str:
 
 def write_faults(folder: Path, faults: Sequence[GameFault]) -> None:
     """Write the faults that stopped boards beside a log, in place of those of an earlier run."""
-    path = folder / FILE
+    path = folder / GAME_FAULTS_FILE
     if faults:
         write_file(path, [json.dumps([asdict(fault) for fault in faults], indent=1).encode()])
     else:
@@ -204,11 +212,11 @@ def write_faults(folder: Path, faults: Sequence[GameFault]) -> None:
 def read_faults(folder: Path) -> list[GameFault]:
     """Return the faults that stopped boards in a log's last run; none where they cannot be read."""
     with contextlib.suppress(OSError, ValueError, LookupError, TypeError):
-        return [_checked(row) for row in read_json(folder / FILE)]
+        return [_fault_from_json(row) for row in read_json(folder / GAME_FAULTS_FILE)]
     return []
 
 
-def _checked(row: dict[str, Any]) -> GameFault:
+def _fault_from_json(row: dict[str, Any]) -> GameFault:
     """Return a fault from untrusted data."""
     texts = {name: one_line(str(row[name])) for name in ("what", "position", "match", "game")}
     moves = [one_line(str(word)) for word in row["moves"]]
@@ -217,13 +225,13 @@ def _checked(row: dict[str, Any]) -> GameFault:
     return GameFault(**texts, trace=trace, moves=moves, players=int(row["players"]), bots=bots)
 
 
-def again(fault: GameFault) -> GameFault:
+def replay_fault(fault: GameFault) -> GameFault:
     """Replay a fault's moves by the rules and return how the game fails now; `what` is empty when it does not."""
     state: State | None = None
     played: list[str] = []
     try:
         game = load_game(fault.game, fault.players)
-        most = most_plies(game)
+        most = max_plies(game)
         state = game.new_initial_state()
         for word in fault.moves:
             check_turn(state, state.current_player())
@@ -234,12 +242,12 @@ def again(fault: GameFault) -> GameFault:
         check_turn(state, state.current_player())
         check_end(state)
     except (Exception, TimeUp) as error:
-        found = fault_of(error, played, state)
+        found = game_fault_of(error, played, state)
         return replace(fault, what=found.what, trace=found.trace, moves=played, position=found.position)
     return replace(fault, what="", trace="", position=_position(state))
 
 
-def lines_of(faults: Sequence[GameFault], log: Path) -> Iterator[str]:
+def fault_lines(faults: Sequence[GameFault], log: Path) -> Iterator[str]:
     """Yield lines on what stopped boards, and how to see it again."""
     for fault in faults:
         yield f"{fault.game}, {fault.players} players: stopped, for the game failed, and no bot: {fault.line}"

@@ -10,13 +10,13 @@ from typing import NamedTuple
 
 NOBODY = -1
 NO_MOVES = -1
-SILENCE = 900.0
+MAX_SILENCE_SECONDS = 900.0
 """Seconds that a worker may be busy without a bot at work, mostly with compiling."""
-STARVED = 0.5
+STARVED_CPU_SHARE = 0.5
 """A bot that overran its time counts as starved when it had the processor for less than this share of it."""
-MOST_MOVES = 4096
+MAX_SHOWN_MOVES = 4096
 """Moves of a match in play that are told."""
-SIZE = 5 * 8 + 4 * MOST_MOVES
+HEARTBEAT_BYTES = 5 * 8 + 4 * MAX_SHOWN_MOVES
 
 
 class Activity(NamedTuple):
@@ -44,10 +44,10 @@ class Heartbeat:
             self._moves = whole[5 * 8 :].cast("i")
 
     def rest(self, number: int) -> None:
-        """Say that no bot is at work in that match of the chunk; the deadline is `SILENCE`."""
+        """Say that no bot is at work in that match of the chunk; the deadline is `MAX_SILENCE_SECONDS`."""
         self._words[1] = NOBODY
         self._words[0] = number
-        self._words[3] = time.monotonic_ns() + int(SILENCE * 1e9)
+        self._words[3] = time.monotonic_ns() + int(MAX_SILENCE_SECONDS * 1e9)
 
     def work(self, seat: int, ply: int, seconds: float) -> None:
         """Say that a seat's bot is at work, for at most so many seconds from now."""
@@ -63,9 +63,9 @@ class Heartbeat:
     def show_moves(self, number: int, moves: Sequence[int]) -> None:
         """Show the first moves of a match in play, by its number in its chunk; raises what no 32 bits can hold."""
         self._words[4] = NO_MOVES
-        shown = array("i", moves[:MOST_MOVES])
+        shown = array("i", moves[:MAX_SHOWN_MOVES])
         self._moves[: len(shown)] = shown
-        self._words[4] = number * (MOST_MOVES + 1) + len(shown)
+        self._words[4] = number * (MAX_SHOWN_MOVES + 1) + len(shown)
 
     def hide_moves(self) -> None:
         """Show no moves any more."""
@@ -77,7 +77,7 @@ class Heartbeat:
         Whoever has written them may have written anything, and may be writing: they are to be checked by the rules.
         """
         head = self._words[4]
-        number, count = divmod(head, MOST_MOVES + 1)
+        number, count = divmod(head, MAX_SHOWN_MOVES + 1)
         moves = self._moves[:count].tolist()
         return (number, moves) if head >= 0 and self._words[4] == head else None
 

@@ -16,17 +16,17 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from arena.core.errors import ArenaError, ConfigError, RecordError, StoreError
 from arena.core.files import open_regular
-from arena.core.match_ids import Kind, match_id
+from arena.core.match_ids import DiceKind, match_id
 from arena.core.models import Model, as_tuple, validated
-from arena.match.estimates import MAX_PLIES, STEPS, Kept, check, pack
+from arena.match.estimates import EVALUATION_STEPS, MAX_LINE_PLIES, PackedEstimate, check_estimates, pack_estimates
 from arena.match.result import MatchRow, SeatRow
-from arena.match.stored import Place, StoredMatch, stored_match
+from arena.match.stored import PlannedMatch, StoredMatch, stored_match
 from arena.schedule.boards import Entry
 
-MAX_LINE = 2**24
+MAX_LINE_BYTES = 2**24
 """Bytes of a line that is read."""
 
-Given = tuple[
+LineEstimate = tuple[
     int,
     list[Annotated[float, Field(allow_inf_nan=False)]] | None,
     list[int],
@@ -70,7 +70,7 @@ class Line(Model):
     timed: bool
     forfeits: list[Forfeit]
     notes: list[Annotated[tuple[int, str], BeforeValidator(as_tuple)]]
-    evaluations: list[Annotated[Given, BeforeValidator(as_tuple)]]
+    evaluations: list[Annotated[LineEstimate, BeforeValidator(as_tuple)]]
 
     @model_validator(mode="after")
     def _fits_together(self) -> Line:
@@ -92,20 +92,20 @@ class Line(Model):
         if plies != sorted(set(plies)) or not set(plies) <= set(range(len(moves))):
             raise ValueError("notes: must belong to plies, one each in their order")
         try:
-            check(in_steps_of(self.evaluations), self.players, len(moves))
+            check_estimates(packed_estimates_of(self.evaluations), self.players, len(moves))
         except (StoreError, OverflowError):
             raise ValueError(
                 f"evaluations: must belong to plies, one each in their order, with {self.players} returns from -1 to 1 "
-                f"or null, a line of at most {MAX_PLIES} actions, and visit counts by action"
+                f"or null, a line of at most {MAX_LINE_PLIES} actions, and visit counts by action"
             ) from None
         return self
 
 
-KEYS = tuple(Line.model_fields)
+LINE_KEYS = tuple(Line.model_fields)
 
 
 @dataclass(frozen=True)
-class Record:
+class MatchRecord:
     """A match of a plan, with all that its line says."""
 
     match: StoredMatch
@@ -118,10 +118,10 @@ class Record:
     """Hash of the secret dice's key; empty when the dice are public."""
 
     @classmethod
-    def of(cls, match: StoredMatch, seats: Sequence[Entry], rules_version: int) -> Record:
+    def of(cls, match: StoredMatch, seats: Sequence[Entry], rules_version: int) -> MatchRecord:
         """Return the record of a match in the log; `seats` are the contestants by seat."""
         labels, identities = tuple(entry.label for entry in seats), tuple(entry.identity for entry in seats)
-        kept = replace(bare(match), packed_estimates=match.packed_estimates)
+        kept = replace(without_side_tables(match), packed_estimates=match.packed_estimates)
         return cls(kept, labels, identities, rules_version, match.secret.hash if match.secret else "")
 
     @property
@@ -134,14 +134,14 @@ class Record:
         return self.match.identity.hex().startswith(stem) and lineup in ("", str(self.match.lineup))
 
 
-def bare(match: StoredMatch) -> StoredMatch:
+def without_side_tables(match: StoredMatch) -> StoredMatch:
     """Return a match without what the log keeps in side tables or not at all, and without a key."""
     return replace(
         match, details={}, printed={}, clocks=[], retried=False, secret=None, packed_estimates="", dropped={}
     )
 
 
-def as_data(record: Record) -> dict[str, Any]:
+def record_as_data(record: MatchRecord) -> dict[str, Any]:
     """Return a match as plain data, by the keys of a line."""
     match = record.match
     return {
@@ -173,20 +173,20 @@ def as_data(record: Record) -> dict[str, Any]:
     }
 
 
-def as_line(record: Record, keys: Sequence[str] = ()) -> str:
+def record_as_line(record: MatchRecord, keys: Sequence[str] = ()) -> str:
     """Return a match as a line of JSON with the wanted keys; what cannot be printed is escaped."""
-    data = as_data(record)
-    wanted = {key: data[key] for key in keys or KEYS}
+    data = record_as_data(record)
+    wanted = {key: data[key] for key in keys or LINE_KEYS}
     text = json.dumps(wanted, separators=(",", ":"), ensure_ascii=False)
     return (text if text.isprintable() else json.dumps(wanted, separators=(",", ":"))) + "\n"
 
 
-def read_records(path: Path) -> Iterator[tuple[int, Record]]:
+def read_records(path: Path) -> Iterator[tuple[int, MatchRecord]]:
     """Yield the matches of a file, each with the number of its line; raises `RecordError` for anything else."""
     try:
         with open_regular(path) as file:
             number = 0
-            while line := file.readline(MAX_LINE + 1):
+            while line := file.readline(MAX_LINE_BYTES + 1):
                 number += 1
                 if line.strip():
                     yield number, _record(line, f"{path}, line {number}")
@@ -196,11 +196,11 @@ def read_records(path: Path) -> Iterator[tuple[int, Record]]:
         raise RecordError(f"{path}: cannot be read: {error.strerror}") from None
 
 
-def _record(content: bytes, where: str) -> Record:
-    if len(content) > MAX_LINE:
-        raise RecordError(f"{where}: more than {MAX_LINE >> 20} MiB")
+def _record(content: bytes, where: str) -> MatchRecord:
+    if len(content) > MAX_LINE_BYTES:
+        raise RecordError(f"{where}: more than {MAX_LINE_BYTES >> 20} MiB")
     try:
-        data = json.loads(content, object_pairs_hook=_table)
+        data = json.loads(content, object_pairs_hook=_unique_keys)
         if not isinstance(data, dict):
             raise ValueError("not a match, which is a table of keys and values")
     except RecursionError:
@@ -208,38 +208,38 @@ def _record(content: bytes, where: str) -> Record:
     except ValueError as error:  # no JSON, no UTF-8, a number of thousands of digits
         raise RecordError(f"{where}: {error}") from None
     try:
-        return _made(validated(Line, data, where, {"forfeits": Forfeit}))
+        return _record_of_line(validated(Line, data, where, {"forfeits": Forfeit}))
     except ArenaError as error:
         raise RecordError(str(error)) from None
 
 
-def in_steps_of(given: Sequence[Given]) -> list[Kept]:
+def packed_estimates_of(given: Sequence[LineEstimate]) -> list[PackedEstimate]:
     """Return evaluations of a line as they are packed."""
     return [
-        (ply, [round(STEPS * value) for value in evaluation or ()], line, [*chain.from_iterable(counts)])
+        (ply, [round(EVALUATION_STEPS * value) for value in evaluation or ()], line, [*chain.from_iterable(counts)])
         for ply, evaluation, line, counts in given
     ]
 
 
-def _table(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
         raise ValueError("a key is there twice")
     return found
 
 
-def _made(line: Line) -> Record:
-    place = Place(
+def _record_of_line(line: Line) -> MatchRecord:
+    place = PlannedMatch(
         bytes.fromhex(line.match.partition("-")[0]),
         bytes.fromhex(line.block),
         *(line.lineup, line.game, line.players, line.round, line.opening, line.seed),
-        Kind[line.dice.upper()],
+        DiceKind[line.dice.upper()],
     )
     seats = list(map(SeatRow, line.ranks, line.scores or [None] * line.players))
     for forfeit in line.forfeits:
         seats[forfeit.seat] = seats[forfeit.seat]._replace(cause=forfeit.cause, forfeit_ply=forfeit.ply)
     plies = len(line.moves.split())
     row = MatchRow(line.lineup, line.ended, plies, line.timed, line.final, line.moves, line.notes, seats)
-    row = row._replace(estimates=pack(in_steps_of(line.evaluations)))
+    row = row._replace(estimates=pack_estimates(packed_estimates_of(line.evaluations)))
     match = replace(stored_match(place, row, line.specs), labels=list(line.bots))
-    return Record(match, tuple(line.bots), tuple(line.identities), line.rules_version, line.dice_key_hash or "")
+    return MatchRecord(match, tuple(line.bots), tuple(line.identities), line.rules_version, line.dice_key_hash or "")

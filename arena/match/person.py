@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from arena.match.player import Answer, MatchView, Player, WithoutProcess
+from arena.match.player import Answer, MatchView, Player, ProcesslessPlayer
 
 
 @dataclass
@@ -23,7 +23,7 @@ class Person:
         return PersonPlayer(self, match, seat)
 
 
-class PersonPlayer(WithoutProcess):
+class PersonPlayer(ProcesslessPlayer):
     """A person in a seat of one match. Whoever asks keeps the person's clock, if there is one."""
 
     guarded = False

@@ -1,4 +1,4 @@
-"""Players: bots in the seats of a match, in this process or wherever an `Entrant` puts them."""
+"""Players: bots in the seats of a match, in this process or wherever an `SeatTaker` puts them."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from arena.core.errors import ArenaError
 from arena.core.limits import Limits
 from arena.core.text import without_controls
 from arena.match.dice import Streams
-from arena.match.estimates import GIVEN, Given, read_given
-from arena.match.faults import MAX_TRACEBACK, Fault
+from arena.match.estimates import SEARCH_INFO_ATTRIBUTE, SearchInfo, read_search_info
+from arena.match.faults import MAX_TRACEBACK_CHARS, Fault
 from arena.match.views import view
 from engine import Game, State
 from engine.game import ILLEGAL, as_int
 from engine.specs import Value
 
-MAX_NOTE = 200
+MAX_NOTE_CHARS = 200
 """Characters that are kept of a bot's note on a move."""
-MAX_NOTES = 4000
+MAX_MATCH_NOTES_CHARS = 4000
 """Characters that are kept of all notes of a match."""
 
 
@@ -32,7 +32,7 @@ class Answer(NamedTuple):
     note: str | None
     refusal: str = ""
     """Why it is no action at all."""
-    given: Given | None = None
+    given: SearchInfo | None = None
     """What it expects, if it said so."""
 
 
@@ -88,14 +88,14 @@ class Player(Protocol):
         """Drop the bot."""
 
 
-class Entrant(Protocol):
+class SeatTaker(Protocol):
     """Something that can take a seat."""
 
     def join(self, match: MatchView, seat: int) -> Player: ...
 
 
 @dataclass(frozen=True)
-class Contestant:
+class LocalBot:
     """A bot that plays in this process."""
 
     make: Callable[..., Any]
@@ -108,16 +108,16 @@ class Contestant:
         return LocalPlayer(self, match, seat)
 
 
-def failing(error: BaseException) -> Contestant:
+def failing_bot(error: BaseException) -> LocalBot:
     """Return a bot that cannot be made: the error is its fault in each match."""
 
     def fail(*_: object) -> NoReturn:
         raise error
 
-    return Contestant(fail, {})
+    return LocalBot(fail, {})
 
 
-class WithoutProcess:
+class ProcesslessPlayer:
     """A player that has no process to pause."""
 
     def between(self) -> float:
@@ -127,12 +127,12 @@ class WithoutProcess:
         """Do nothing."""
 
 
-class LocalPlayer(WithoutProcess):
+class LocalPlayer(ProcesslessPlayer):
     """A bot in the referee's own process."""
 
     guarded = True
 
-    def __init__(self, contestant: Contestant, match: MatchView, seat: int) -> None:
+    def __init__(self, contestant: LocalBot, match: MatchView, seat: int) -> None:
         self.contestant, self.match, self.seat = contestant, match, seat
         self.bot: Any = None
 
@@ -156,14 +156,14 @@ class LocalPlayer(WithoutProcess):
         self.bot = None
 
 
-class Absent(WithoutProcess):
+class AbsentPlayer(ProcesslessPlayer):
     """A bot that could not take its seat."""
 
     guarded = False
 
     def __init__(self, error: BaseException) -> None:
         text = str(error) if isinstance(error, ArenaError) else "".join(traceback.format_exception(error))
-        self.fault = Fault("memory" if isinstance(error, MemoryError) else "init", text[-MAX_TRACEBACK:])
+        self.fault = Fault("memory" if isinstance(error, MemoryError) else "init", text[-MAX_TRACEBACK_CHARS:])
 
     def start(self, limit: float) -> NoReturn:
         """Raise why."""
@@ -178,7 +178,7 @@ class Absent(WithoutProcess):
         """Do nothing: there is no bot."""
 
 
-class First:
+class FirstLegalBot:
     """A bot that plays the first legal action, for warming up."""
 
     def __init__(self, *_: object) -> None:
@@ -194,7 +194,7 @@ class First:
 def ask_move(bot: Any, state: State, limit: float) -> Answer:
     """Ask a bot for a move and read its answer; all of this may run the bot's code."""
     bot.seconds_left = limit
-    take_given(bot)  # of earlier moves, or of its preparations
+    take_search_info(bot)  # of earlier moves, or of its preparations
     chosen = bot.choose(state)
     note = getattr(bot, "note", None)
     if note is not None:
@@ -204,14 +204,14 @@ def ask_move(bot: Any, state: State, limit: float) -> Answer:
         action = chosen if type(chosen) is int else as_int(chosen)
     except TypeError:
         return Answer(ILLEGAL, note, str(state.refuse(chosen)))
-    given = take_given(bot)
-    return Answer(action, note, "", read_given(given, action, state) if given else None)
+    given = take_search_info(bot)
+    return Answer(action, note, "", read_search_info(given, action, state) if given else None)
 
 
-def take_given(bot: Any) -> dict[str, object] | None:
+def take_search_info(bot: Any) -> dict[str, object] | None:
     """Return what a bot has given by its attributes since the last time, by their names, and forget it."""
     try:
-        given = vars(bot).pop(GIVEN, None)
+        given = vars(bot).pop(SEARCH_INFO_ATTRIBUTE, None)
     except Exception:  # it hides its attributes
         return None
     return given if type(given) is dict else None
@@ -221,5 +221,5 @@ def clean_note(note: object) -> str | None:
     """Return the part of a bot's note that is kept."""
     if not isinstance(note, str):
         return None
-    plain = str.__getitem__(note, slice(MAX_NOTE))  # a subclass of the bot's own could hand out anything
+    plain = str.__getitem__(note, slice(MAX_NOTE_CHARS))  # a subclass of the bot's own could hand out anything
     return without_controls(plain).replace("\n", " ")

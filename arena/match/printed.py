@@ -8,13 +8,13 @@ from typing import Any
 
 from arena.core.text import without_controls
 
-MOST = 4_000
+MAX_PRINTED_CHARS = 4_000
 """Characters that are kept of what a bot prints in a match: the last ones."""
-WITH_FAULT = 1_000
+MAX_PRINTED_CHARS_IN_FAULT = 1_000
 """Of these, what is kept with a fault."""
 
 
-class Printed(io.RawIOBase):
+class PrintedOutput(io.RawIOBase):
     """What is below the standard output and standard error of bots that play in this process."""
 
     def __init__(self) -> None:
@@ -31,7 +31,7 @@ class Printed(io.RawIOBase):
     def write(self, content: Any) -> int:
         """Keep the end of what the seat at work has written: anything that has bytes."""
         with memoryview(content).cast("B") as written:
-            self.keep(self.seat(), bytes(written[-MOST:]).decode(errors="replace"))
+            self.keep(self.seat(), bytes(written[-MAX_PRINTED_CHARS:]).decode(errors="replace"))
             return len(written)
 
     def as_text(self) -> io.TextIOWrapper:
@@ -42,7 +42,7 @@ class Printed(io.RawIOBase):
     def keep(self, seat: int, text: str) -> None:
         """Add to what a seat has printed, and keep the end."""
         if seat >= 0 and text:
-            self._ends[seat] = (self._ends.get(seat, "") + text)[-MOST:]
+            self._ends[seat] = (self._ends.get(seat, "") + text)[-MAX_PRINTED_CHARS:]
 
     def take(self) -> dict[int, str]:
         """Return by seat the end of what was printed since the last time, without what would steer a terminal."""
@@ -50,5 +50,5 @@ class Printed(io.RawIOBase):
         return {seat: without_controls(end) for seat, end in sorted(ends.items())}
 
 
-PRINTED = Printed()
+PRINTED_OUTPUT = PrintedOutput()
 """That of this process. Players of bots in processes of their own add what these have written."""

@@ -10,16 +10,16 @@ from typing import Any, NamedTuple
 from arena.core.errors import StoreError
 from arena.core.match_ids import match_id
 from arena.match.dice import Dice, KeyPair
-from arena.match.estimates import NOTHING, line_words
-from arena.match.faults import CAUSES
-from arena.match.player import MAX_NOTE, clean_note
+from arena.match.estimates import NO_ESTIMATE, line_notation
+from arena.match.faults import FORFEIT_CAUSES
+from arena.match.player import MAX_NOTE_CHARS, clean_note
 from arena.match.result import final_hash, final_scores, ranks_with_forfeits
 from arena.match.stored import StoredMatch
 from arena.match.views import view
 from arena.schedule.boards import Board
-from arena.schedule.foreign import MARK, is_marked
+from arena.schedule.foreign import FOREIGN_RESULTS_LABEL, is_foreign_name
 from engine import CHANCE, TERMINAL, EngineError, Game, Names, State, load_game
-from engine.errors import did_you_mean, in_short
+from engine.errors import did_you_mean, summarise_error
 
 
 class Ply(NamedTuple):
@@ -41,7 +41,7 @@ class Ply(NamedTuple):
     """The plies that its bot expected from this one on, as far as they are legal."""
 
 
-class Told(NamedTuple):
+class ReplayedPly(NamedTuple):
     """A `Ply` in words, as a worker tells it."""
 
     number: int
@@ -57,12 +57,12 @@ class Told(NamedTuple):
     """What it did, in the game's words, if drawings were asked for."""
 
 
-def in_words(match: StoredMatch, keys: KeyPair | None, drawn: bool) -> Iterator[Told]:
+def in_words(match: StoredMatch, keys: KeyPair | None, drawn: bool) -> Iterator[ReplayedPly]:
     """Yield every ply of a match as `replay` does, in words; `drawn` with drawings and sentences."""
     names, before = Names.of_players(match.names), None
     for ply in replay(match, keys):
         drawing, sentence = (str(ply.state), _sentence(match, before, ply, names)) if drawn else ("", "")
-        yield Told(*ply[:5], drawing, ply.evaluation, ply.line, sentence)
+        yield ReplayedPly(*ply[:5], drawing, ply.evaluation, ply.line, sentence)
         before = ply.state.clone() if drawn else None  # the other one is changed by the next ply
 
 
@@ -80,20 +80,20 @@ def replay(match: StoredMatch, keys: KeyPair | None = None) -> Iterator[Ply]:
     Raises `StoreError` when the moves are not legal or do not end as the log says.
     """
     estimates, before = match.estimates, None
-    for ply in walk(match, game_of(match), keys):
+    for ply in walk_plies(match, game_of(match), keys):
         state = view(ply.state, None)
-        evaluation, line, _ = estimates.get(ply.number, NOTHING)
-        words = _line(before or state.game.new_initial_state(), line, ply) if line else ()
+        evaluation, line, _ = estimates.get(ply.number, NO_ESTIMATE)
+        words = _line_notation(before or state.game.new_initial_state(), line, ply) if line else ()
         yield ply._replace(state=state, evaluation=evaluation, line=words)
         before = state.clone() if estimates else None  # the other one is the reader's
 
 
-def _line(before: State, line: Iterable[int], ply: Ply) -> tuple[str, ...]:
+def _line_notation(before: State, line: Iterable[int], ply: Ply) -> tuple[str, ...]:
     """Return a line from before a ply in notation; raises `StoreError` when the game fails in it."""
     try:
-        return line_words(before, line)
+        return line_notation(before, line)
     except Exception as error:
-        raise StoreError(f"the line of ply {ply.number + 1}: its game fails: {in_short(error)}") from error
+        raise StoreError(f"the line of ply {ply.number + 1}: its game fails: {summarise_error(error)}") from error
 
 
 def check_match(match: StoredMatch, keys: KeyPair | None, game: Game) -> int:
@@ -101,22 +101,21 @@ def check_match(match: StoredMatch, keys: KeyPair | None, game: Game) -> int:
 
     Raises `StoreError` for what `replay` and `check_draws` refuse.
     """
-    return check_draws(walk(match, game, keys))
+    return check_draws(walk_plies(match, game, keys))
 
 
 def game_of(match: StoredMatch) -> Game:
     """Return the game of a match; raises `StoreError` when this arena does not have it."""
-    if is_marked(match.game):
-        raise StoreError(
-            f"match {match_id(match.identity, match.lineup)}: is one of {MARK}, without moves: it cannot be replayed"
-        )
+    if is_foreign_name(match.game):
+        name = match_id(match.identity, match.lineup)
+        raise StoreError(f"match {name}: is one of {FOREIGN_RESULTS_LABEL}, without moves: it cannot be replayed")
     try:
         return load_game(match.game, match.players)
     except EngineError as error:
         raise StoreError(f"match {match_id(match.identity, match.lineup)}: cannot be replayed: {error}") from None
 
 
-def walk(match: StoredMatch, game: Game, keys: KeyPair | None) -> Iterator[Ply]:
+def walk_plies(match: StoredMatch, game: Game, keys: KeyPair | None) -> Iterator[Ply]:
     """Yield the plies of a match, all with one state, which the next one changes; then check its result.
 
     Raises `StoreError` as `replay` does.
@@ -151,12 +150,12 @@ def walk(match: StoredMatch, game: Game, keys: KeyPair | None) -> Iterator[Ply]:
     except EngineError as error:
         raise StoreError(f"match {name}: its moves cannot be replayed: {error}") from None
     except Exception as error:
-        raise StoreError(f"match {name}: its game fails when it is replayed: {in_short(error)}") from error
+        raise StoreError(f"match {name}: its game fails when it is replayed: {summarise_error(error)}") from error
     _check_forfeits(match, name, [*movers, state.current_player()])
     _check_end(match, name, state)
 
 
-def check_draws(plies: Iterable[Ply | Told]) -> int:
+def check_draws(plies: Iterable[Ply | ReplayedPly]) -> int:
     """Return how many draws were recomputed; raises `StoreError` for the first that differs."""
     drawn = 0
     for ply in plies:
@@ -170,11 +169,11 @@ def check_draws(plies: Iterable[Ply | Told]) -> int:
 def check_words(match: StoredMatch) -> None:
     """Raise `StoreError` unless causes and notes are such as the referee writes."""
     for cause, _ in match.forfeits.values():
-        if cause not in CAUSES:
-            raise StoreError(f"no cause of a forfeit: {cause}{did_you_mean(cause, CAUSES)}")
+        if cause not in FORFEIT_CAUSES:
+            raise StoreError(f"no cause of a forfeit: {cause}{did_you_mean(cause, FORFEIT_CAUSES)}")
     for ply, note in match.notes:
         if clean_note(note) != note:
-            raise StoreError(f"the note of ply {ply + 1} is not one of at most {MAX_NOTE} printable characters")
+            raise StoreError(f"the note of ply {ply + 1} is not one of at most {MAX_NOTE_CHARS} printable characters")
 
 
 def check_game(board: Board) -> Game:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import NamedTuple
 
-from arena.match.estimates import Kept, pack
+from arena.match.estimates import PackedEstimate, pack_estimates
 from engine import State
 
 
@@ -21,7 +21,7 @@ class Forfeit:
     detail: str = ""
 
 
-class Clocking(NamedTuple):
+class CallDuration(NamedTuple):
     """Duration of one call of a bot, in seconds."""
 
     seat: int
@@ -33,13 +33,13 @@ class Clocking(NamedTuple):
     """Processor time that the bot used since its answer before."""
 
 
-PER_CALL = len(Clocking._fields)
+NUMBERS_PER_CALL = len(CallDuration._fields)
 """Numbers by which a call of a bot is kept."""
 
 
-def clocking(seat: int, ply: int, wall: int, cpu: int, between: int) -> Clocking:
+def call_duration(seat: int, ply: int, wall: int, cpu: int, between: int) -> CallDuration:
     """Return a call's durations, given in microseconds."""
-    return Clocking(seat, ply, wall / 1e6, cpu / 1e6, between / 1e6)
+    return CallDuration(seat, ply, wall / 1e6, cpu / 1e6, between / 1e6)
 
 
 @dataclass
@@ -61,15 +61,15 @@ class Result:
     """Whether it was played once more because a bot overran its time while it had little of the processor."""
     killed: tuple[int, ...] = ()
     """Seats whose processes were killed: for each of them the match was played again."""
-    estimates: list[Kept] = field(default_factory=list)
+    estimates: list[PackedEstimate] = field(default_factory=list)
     """What bots expected at their moves."""
     dropped: Mapping[int, int] = field(default_factory=dict)
     """By seat: evaluations, lines and visit counts that were wrong, and are not kept."""
 
     @property
-    def clocks(self) -> list[Clocking]:
+    def clocks(self) -> list[CallDuration]:
         """Durations of all calls of bots."""
-        return [clocking(*call) for call in zip(*[iter(self.calls)] * PER_CALL, strict=True)]
+        return [call_duration(*call) for call in zip(*[iter(self.calls)] * NUMBERS_PER_CALL, strict=True)]
 
 
 class SeatRow(NamedTuple):
@@ -129,9 +129,9 @@ def row_of(result: Result, lineup: int, seconds: float) -> MatchRow:
         seats,
         {seat: forfeit.detail for seat, forfeit in result.forfeits.items()},
         round(seconds, 6),
-        ("%d,%d,%d,%d,%d " * (len(result.calls) // PER_CALL) % tuple(result.calls)).rstrip(),
+        ("%d,%d,%d,%d,%d " * (len(result.calls) // NUMBERS_PER_CALL) % tuple(result.calls)).rstrip(),
         result.retried,
-        pack(result.estimates) if result.estimates else "",
+        pack_estimates(result.estimates) if result.estimates else "",
         dict(result.dropped),
     )
 

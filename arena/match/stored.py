@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from arena.core.errors import StoreError
-from arena.core.match_ids import Kind, match_id, stream_ids
+from arena.core.match_ids import DiceKind, match_id, stream_ids
 from arena.match.dice import KeyPair, Streams, key_hash, key_pair
-from arena.match.estimates import Estimate, estimate_of, unpack
-from arena.match.result import Clocking, MatchRow, clocking
+from arena.match.estimates import Estimate, estimate_of, unpack_estimates
+from arena.match.result import CallDuration, MatchRow, call_duration
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class SecretKey:
 
 
 @dataclass(frozen=True)
-class Place:
+class PlannedMatch:
     """Where a match belongs in its plan, and what its chance is drawn from."""
 
     identity: bytes
@@ -41,13 +41,13 @@ class Place:
     round: int
     opening: int
     seed: int
-    dice: Kind = Kind.PUBLIC
+    dice: DiceKind = DiceKind.PUBLIC
     secret: SecretKey | None = None
     """What its dice were drawn with; None when that follows from the seed."""
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
-class StoredMatch(Place):
+class StoredMatch(PlannedMatch):
     """One match read back."""
 
     ended: str
@@ -60,7 +60,7 @@ class StoredMatch(Place):
     scores: Sequence[int | float | None]
     forfeits: dict[int, tuple[str, int]]
     details: dict[int, str]
-    clocks: list[Clocking]
+    clocks: list[CallDuration]
     retried: bool
     """Played once more, because the machine starved a bot."""
     printed: dict[int, str] = field(default_factory=dict)
@@ -85,7 +85,7 @@ class StoredMatch(Place):
     @cached_property
     def estimates(self) -> dict[int, Estimate]:
         """By ply: what its bot expected; raises `StoreError` when that is damaged."""
-        kept = unpack(self.packed_estimates, self.players, len(self.moves))
+        kept = unpack_estimates(self.packed_estimates, self.players, len(self.moves))
         return {ply: estimate_of(*parts) for ply, *parts in kept}
 
     @property
@@ -98,7 +98,7 @@ class StoredMatch(Place):
         return Streams(*keys, *stream_ids(self.dice, self.block_id, self.identity, self.lineup))
 
 
-def stored_match(place: Place, row: MatchRow, bots: Sequence[str] = ()) -> StoredMatch:
+def stored_match(place: PlannedMatch, row: MatchRow, bots: Sequence[str] = ()) -> StoredMatch:
     """Return the match of a flat record; `bots` are specs by seat."""
     return StoredMatch(
         **vars(place),
@@ -119,9 +119,9 @@ def stored_match(place: Place, row: MatchRow, bots: Sequence[str] = ()) -> Store
     )
 
 
-def read_clocks(text: str) -> list[Clocking]:
+def read_clocks(text: str) -> list[CallDuration]:
     """Parse `MatchRow.clocks`: what each call of a bot took."""
     try:
-        return [clocking(*map(int, call.split(","))) for call in text.split()]
+        return [call_duration(*map(int, call.split(","))) for call in text.split()]
     except (ValueError, TypeError):
         raise StoreError("the log is damaged: a match's clocks cannot be read") from None

@@ -18,7 +18,7 @@ from arena.isolation import LEVELS, OWN_BOT_LEVEL, PROGRAM_LEVEL, Isolation, def
 from arena.plan.config import BotEntry, Config
 from arena.registry.bundles import Bundle
 from arena.registry.discovery import Source, find_bot, is_withdrawn
-from arena.registry.models import OPTION
+from arena.registry.models import MODEL_OPTION
 from arena.registry.submissions import open_submissions, submitted
 from arena.schedule.boards import Entry
 from arena.store import BotRow
@@ -56,7 +56,7 @@ class ResolvedBot:
         label = self.source.title + self.spec.removeprefix(self.source.name)
         if not self.source.file:
             return label
-        return label.replace(f"{OPTION}={self.params[OPTION]}", f"{OPTION}={self.source.file}")
+        return label.replace(f"{MODEL_OPTION}={self.params[MODEL_OPTION]}", f"{MODEL_OPTION}={self.source.file}")
 
     @property
     def options(self) -> str:

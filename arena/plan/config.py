@@ -11,8 +11,8 @@ from pydantic import Field, ValidationInfo, WithJsonSchema, field_validator, mod
 
 import engine
 from arena.core.errors import ConfigError
-from arena.core.models import Model, Scalar, as_tuple, checked, different_numbers, read_toml, validated
-from arena.core.names import COMPARISONS, PLAYED, SUBMISSIONS, plain_name, shown_name
+from arena.core.models import Model, Scalar, as_distinct_numbers, as_tuple, checked, read_toml, validated
+from arena.core.names import COMPARISONS_FOLDER, PLAYED_FOLDER, SUBMISSIONS_FOLDER, plain_name, shown_name
 from arena.isolation import Isolation
 from arena.schedule.kinds import kinds
 from arena.schedule.kinds.round_robin import RoundRobin
@@ -27,7 +27,11 @@ FORMATS: tuple[Format, ...] = get_args(Format)
 DatasetFormat = Literal["parquet", "npz"]
 DEFAULT_FORMATS: tuple[Format, ...] = ("csv", "json", "md", "parquet")
 MAX_LABEL_CHARS = 40
-RESERVED_FOLDERS = {SUBMISSIONS: "submitted bots", COMPARISONS: "comparisons", PLAYED: "matches of persons"}
+RESERVED_FOLDERS = {
+    SUBMISSIONS_FOLDER: "submitted bots",
+    COMPARISONS_FOLDER: "comparisons",
+    PLAYED_FOLDER: "matches of persons",
+}
 
 
 def _opening(text: str | None) -> str | None:
@@ -83,7 +87,7 @@ class GameEntry(Model):
 
     _check_opening = field_validator("opening")(_opening)
 
-    _one_number_will_do = field_validator("players", mode="before")(different_numbers)
+    _one_number_will_do = field_validator("players", mode="before")(as_distinct_numbers)
 
     def shapes(self) -> list[tuple[engine.GameType, dict[str, Any], int]]:
         """Return its boards as game, not loaded, options and number of players; raises an `EngineError`."""

@@ -11,7 +11,7 @@ from arena.core.errors import ConfigError, RecordError
 from arena.core.files import read_json
 from arena.core.files import write_file as write_file
 from arena.match.dice import key_hash
-from arena.match.json_lines import Record
+from arena.match.json_lines import MatchRecord
 from arena.match.stored import SecretKey, StoredMatch
 from arena.plan.model import ResolvedPlan
 
@@ -46,7 +46,7 @@ def read_plan(path: Path) -> ResolvedPlan:
     return resolved
 
 
-def with_key(record: Record, plan: Path) -> StoredMatch:
+def with_key(record: MatchRecord, plan: Path) -> StoredMatch:
     """Return the match of a record, with the key of its secret dice as a plan.json discloses it."""
     if not record.secret:
         return record.match

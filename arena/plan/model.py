@@ -15,7 +15,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from arena.core.errors import RecordError
 from arena.core.limits import Limits
-from arena.core.match_ids import Kind
+from arena.core.match_ids import DiceKind
 from arena.core.models import Model, Scalar, checked, validated
 from arena.isolation import Isolation
 from arena.match.dice import BOTS_PERSON, DICE_PERSON, public_key
@@ -24,8 +24,8 @@ from arena.plan.config import Limits as PlannedLimits
 from arena.registry.game_rules import RulesRecord
 from arena.schedule.blocks import Schedule
 from arena.schedule.boards import Board, Entry
-from arena.schedule.comparisons import Compared, StopTest
-from arena.schedule.foreign import MARK, ForeignSchedule, is_marked
+from arena.schedule.comparisons import ComparisonPlan, StopTest
+from arena.schedule.foreign import FOREIGN_RESULTS_LABEL, ForeignSchedule, is_foreign_name
 from arena.schedule.kinds import kind_named
 from arena.schedule.scheduler import Scheduler, Stage
 from arena.stats.sprt import Sprt
@@ -183,8 +183,8 @@ class ResolvedPlan(Model):
         if len(set(labels)) < len(labels):
             raise ValueError("two bots have the same label")
         for board in self.boards:
-            if is_marked(board.game) != (self.foreign is not None):
-                raise ValueError(f"the games of foreign results, and no others, are marked '({MARK})'")
+            if is_foreign_name(board.game) != (self.foreign is not None):
+                raise ValueError(f"the games of foreign results, and no others, are marked '({FOREIGN_RESULTS_LABEL})'")
             _check_players(board)
         try:
             schedule = self.schedule()
@@ -277,7 +277,7 @@ class ResolvedPlan(Model):
             scheduler=self.scheduler.made(),
             limits=Limits(**self.limits.model_dump()),
             keys=tuple(key.hash for key in self.secret_keys),
-            secret_dice=Kind.COMMON if self.common_dice else Kind.SECRET,
+            secret_dice=DiceKind.COMMON if self.common_dice else DiceKind.SECRET,
             forfeit_limit=self.forfeit_limit,
             comparison=_compared(self.comparison, places),
             stages=stages if any(stages) else (),
@@ -306,21 +306,21 @@ class ResolvedPlan(Model):
 
 def dice_fields(schedule: Schedule) -> dict[str, Any]:
     """Return the fields of a plan on the dice of its blocks, with the public keys that follow from the seed."""
-    kinds = {kind for board in range(len(schedule.boards)) for kind in schedule.dice_of(board)}
+    kinds = {kind for board in range(len(schedule.boards)) for kind in schedule.dice_kinds(board)}
     return {
-        "dice": "mixed" if len(kinds) > 1 else "secret" if kinds - {Kind.PUBLIC} else "public",
-        "common_dice": Kind.COMMON in kinds,
+        "dice": "mixed" if len(kinds) > 1 else "secret" if kinds - {DiceKind.PUBLIC} else "public",
+        "common_dice": DiceKind.COMMON in kinds,
         "public_dice_key": public_key(schedule.seed, DICE_PERSON).hex(),
         "public_bots_key": public_key(schedule.seed, BOTS_PERSON).hex(),
     }
 
 
-def _compared(comparison: ComparisonRecord | None, places: dict[str, int]) -> Compared | None:
+def _compared(comparison: ComparisonRecord | None, places: dict[str, int]) -> ComparisonPlan | None:
     if comparison is None:
         return None
     first, second = comparison.bots
     test = None if comparison.test is None else StopTest(**comparison.test.model_dump())
-    return Compared(places[first], places[second], test, comparison.opening_plies)
+    return ComparisonPlan(places[first], places[second], test, comparison.opening_plies)
 
 
 def _stage(board: BoardRecord, places: dict[str, int]) -> Stage | None:
@@ -340,7 +340,7 @@ def _progress(schedule: Schedule | None, index: int, labels: Sequence[str]) -> d
 
 def _check_players(board: BoardRecord) -> None:
     """Raise `ValueError` for more or fewer than a game seats: what is built for a board grows with their factorial."""
-    if is_marked(board.game):
+    if is_foreign_name(board.game):
         return
     name, fewest, most = board.game.partition("(")[0], 2, MAX_PLAYERS_OF_UNKNOWN_GAME
     with contextlib.suppress(EngineError):  # a game that is not installed here, or cannot be loaded

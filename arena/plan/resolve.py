@@ -12,7 +12,7 @@ from typing import Any
 
 from arena.core.errors import ConfigError
 from arena.core.limits import Limits
-from arena.core.match_ids import Kind
+from arena.core.match_ids import DiceKind
 from arena.match.dice import key_hash, key_pair, single_key
 from arena.plan.bots import ResolvedBot, entrants_of, entries_of, resolve_bots
 from arena.plan.config import Config, DatasetFormat, GameEntry, read_config
@@ -164,7 +164,7 @@ def make_plan(
         scheduler=scheduler,
         limits=Limits(**config.limits.model_dump()),
         forfeit_limit=config.forfeit_limit,
-        secret_dice=Kind.COMMON if config.common_dice else Kind.SECRET,
+        secret_dice=DiceKind.COMMON if config.common_dice else DiceKind.SECRET,
     )
     output = config.output
     return Plan(

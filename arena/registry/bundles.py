@@ -26,23 +26,23 @@ from arena.core.files import is_plain_path, read_regular
 from arena.core.paths import ROOT
 from bots import API_VERSION
 
-RESERVED = ("arena", "engine")
+RESERVED_PACKAGES = ("arena", "engine")
 """Packages that no bot brings: all workers have the same ones, which is checked."""
 API_MODULES = {"bots": "bots/__init__.py", "bots.base": "bots/base.py"}
 """The base API that bots are written for, by module; supplied by the installed code."""
 API_FILE = "bots/API_VERSION"
 """The file of a bundle that holds the API version its bot was written for."""
-MAX_BYTES = 64 * 2**20
-MAX_FILES = 10_000
-MAX_SEEN = 50_000
+MAX_BUNDLE_BYTES = 64 * 2**20
+MAX_BUNDLE_FILES = 10_000
+MAX_SEARCHED_FILES = 50_000
 """Most files and folders that are searched for those of a bot."""
-MAX_DEPTH = 50
+MAX_FOLDER_DEPTH = 50
 """Most folders, one in the other, below a bot's."""
-MAX_SOURCE = 4 * 2**20
+MAX_SOURCE_BYTES = 4 * 2**20
 """Most bytes of a Python file."""
-MANIFEST = "bot.toml"
+MANIFEST_FILE = "bot.toml"
 """The file that makes a folder a bot, and names the program to start."""
-LEFT_OUT = ("__pycache__", "node_modules")
+IGNORED_FOLDERS = ("__pycache__", "node_modules")
 
 
 def hash_of(files: Mapping[str, bytes]) -> str:
@@ -73,7 +73,7 @@ class Bundle:
     @property
     def is_program(self) -> bool:
         """Whether it is started by its manifest, instead of imported."""
-        return self.module == MANIFEST
+        return self.module == MANIFEST_FILE
 
     @property
     def hash(self) -> str:
@@ -98,15 +98,15 @@ def with_api(files: Mapping[str, bytes]) -> dict[str, bytes]:
     return {**files, **{name: (ROOT / name).read_bytes() for name in api}}
 
 
-def packed(bundle: Bundle) -> bytes:
+def pack_bundle(bundle: Bundle) -> bytes:
     """Return a bundle as bytes."""
     names = sorted(bundle.files)
     header = json.dumps([bundle.module, [[name, len(bundle.files[name])] for name in names]]).encode() + b"\n"
     return header + b"".join(bundle.files[name] for name in names)
 
 
-def unpacked(content: bytes) -> Bundle:
-    """Return the bundle in bytes of `packed`; raises `ValueError` for damaged ones."""
+def unpack_bundle(content: bytes) -> Bundle:
+    """Return the bundle in bytes of `pack_bundle`; raises `ValueError` for damaged ones."""
     header, end, rest = content.partition(b"\n")
     files, at = {}, 0
     try:
@@ -126,41 +126,41 @@ def bundle_file(path: Path) -> Bundle:
     """Return the bundle of a bot in a file."""
     if path.suffix != ".py" or not path.stem.isidentifier():
         raise BotError(f"{path}: a bot's file must be a Python file named like a module, such as my_bot.py")
-    if path.stem in (*RESERVED, "bots"):
+    if path.stem in (*RESERVED_PACKAGES, "bots"):
         raise BotError(f"{path}: has the name of a package of ours; call it something else, such as my_bot.py")
-    return _snapshot(Folder(path.parent), path.stem)
+    return _snapshot(SourceFolder(path.parent), path.stem)
 
 
 def bundle_module(root: Path, module: str) -> Bundle:
     """Return the bundle of a bot in an installed package, which lies in the folder `root`."""
     top = module.partition(".")[0]
-    return _snapshot(Folder(root, trusted=True), module, only=top)
+    return _snapshot(SourceFolder(root, trusted=True), module, only=top)
 
 
-def _snapshot(root: Folder, module: str, only: str | None = None) -> Bundle:
+def _snapshot(root: SourceFolder, module: str, only: str | None = None) -> Bundle:
     files: dict[str, bytes] = {}
     waiting = [module]
     seen: set[str] = set()
     while waiting:
         name = waiting.pop()
         top = name.partition(".")[0]
-        if name in seen or top in RESERVED or (only is not None and top not in (only, "bots")):
+        if name in seen or top in RESERVED_PACKAGES or (only is not None and top not in (only, "bots")):
             continue
         seen.add(name)
         if name in API_MODULES:
             files[API_FILE] = _api_mark()
             continue
-        folder = Folder(ROOT, trusted=True) if top == "bots" and top != only else root
+        folder = SourceFolder(ROOT, trusted=True) if top == "bots" and top != only else root
         path = find_module(folder.path, name)
         if path is None:
             if name == module:
                 raise BotError(f"{folder.path / name.replace('.', '/')}.py: no such file")
             continue
-        waiting.extend(_take(files, folder, name, path))
+        waiting.extend(_add_module(files, folder, name, path))
     return Bundle(module, files)
 
 
-class Folder:
+class SourceFolder:
     """A folder that a bot's files are taken from. Each is opened once, and no link below the folder is followed.
 
     Installed packages are `trusted`: their files may be links. Raises `BotError` for what cannot be taken.
@@ -178,21 +178,23 @@ class Folder:
             return files[name]
         if not name.isprintable():
             raise BotError(f"{self.path}: a bot's files have names that can be printed, unlike {name!a}")
-        if len(files) == MAX_FILES:
-            raise BotError(f"{self.path}: a bot's source and data are limited to {MAX_FILES:,} files")
-        room = MAX_BYTES - sum(map(len, files.values()))
+        if len(files) == MAX_BUNDLE_FILES:
+            raise BotError(f"{self.path}: a bot's source and data are limited to {MAX_BUNDLE_FILES:,} files")
+        room = MAX_BUNDLE_BYTES - sum(map(len, files.values()))
         try:
             files[name] = read_regular(self.path / name, room) if self.trusted else read_regular(name, room, self.path)
         except OSError as error:
             raise BotError(f"{self.path / name}: cannot be read: {error.strerror}") from None
         except ValueError:
-            raise BotError(f"{self.path}: a bot's source and data are limited to {MAX_BYTES >> 20} MiB") from None
+            raise BotError(
+                f"{self.path}: a bot's source and data are limited to {MAX_BUNDLE_BYTES >> 20} MiB"
+            ) from None
         return files[name]
 
     def names(self, folder: PurePosixPath) -> Iterator[str]:
         """Yield every file that is not hidden or left out, and links, which are refused when taken."""
         for name in self._entries(folder):
-            if name.startswith(".") or name in LEFT_OUT:
+            if name.startswith(".") or name in IGNORED_FOLDERS:
                 continue
             if self._is_folder(folder / name):
                 yield from self.names(folder / name)
@@ -205,7 +207,7 @@ class Folder:
         Raises `BotError` that begins with `where` when there are none.
         """
         parts, found = PurePosixPath(pattern).parts, set[str]()
-        readable = 0 < len(parts) <= MAX_DEPTH and not any("**" in part and part != "**" for part in parts)
+        readable = 0 < len(parts) <= MAX_FOLDER_DEPTH and not any("**" in part and part != "**" for part in parts)
         if readable and pattern.isprintable():  # as are the names of all files that a bot may have
             found = {name for name in self._match(below, parts) if "__pycache__" not in name.split("/")}
         if not found:
@@ -232,12 +234,14 @@ class Folder:
     def _entries(self, folder: PurePosixPath) -> list[str]:
         try:
             with os.scandir(self.path / folder) as found:
-                names = [entry.name for entry in itertools.islice(found, MAX_SEEN - self.seen + 1)]
+                names = [entry.name for entry in itertools.islice(found, MAX_SEARCHED_FILES - self.seen + 1)]
         except OSError as error:
             raise BotError(f"{self.path / folder}: cannot be read: {error.strerror}") from None
         self.seen += len(names)
-        if self.seen > MAX_SEEN:
-            raise BotError(f"{self.path}: holds more than {MAX_SEEN:,} files and folders; give the bot one of its own")
+        if self.seen > MAX_SEARCHED_FILES:
+            raise BotError(
+                f"{self.path}: holds more than {MAX_SEARCHED_FILES:,} files and folders; give the bot one of its own"
+            )
         return sorted(names)
 
     def _kind(self, path: PurePosixPath) -> int:
@@ -249,8 +253,8 @@ class Folder:
     def _is_folder(self, path: PurePosixPath) -> bool:
         """Return whether a path is a folder; raises `BotError` for one that lies too deep."""
         found = self._kind(path) == stat.S_IFDIR
-        if found and len(path.parts) > MAX_DEPTH:
-            raise BotError(f"{self.path}: a bot's folders are limited to {MAX_DEPTH}, one in the other")
+        if found and len(path.parts) > MAX_FOLDER_DEPTH:
+            raise BotError(f"{self.path}: a bot's folders are limited to {MAX_FOLDER_DEPTH}, one in the other")
         return found
 
     def _is_file(self, path: PurePosixPath) -> bool:
@@ -258,7 +262,7 @@ class Folder:
         return self._kind(path) in (stat.S_IFREG, stat.S_IFLNK)
 
 
-def _take(files: dict[str, bytes], folder: Folder, name: str, path: Path) -> Iterator[str]:
+def _add_module(files: dict[str, bytes], folder: SourceFolder, name: str, path: Path) -> Iterator[str]:
     """Add a module's file and the files it declares; yield the modules that these need."""
     own = PurePosixPath(path.relative_to(folder.path).as_posix())
     source = folder.take(str(own), files)
@@ -280,15 +284,17 @@ def find_module(root: Path, module: str) -> Path | None:
 def read_source(path: Path) -> bytes:
     """Return the content of a Python file; raises `BotError` where it cannot be read."""
     try:
-        return read_regular(path, MAX_BYTES)
+        return read_regular(path, MAX_BUNDLE_BYTES)
     except (OSError, ValueError) as error:
         raise BotError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
 
 
 def parse_source(source: bytes, name: Path | str) -> ast.Module:
     """Return the syntax tree of a Python file; raises `BotError` that names the file and the line."""
-    if len(source) > MAX_SOURCE:
-        raise BotError(f"{name}: a Python file is limited to {MAX_SOURCE >> 20} MiB; keep data in files of its own")
+    if len(source) > MAX_SOURCE_BYTES:
+        raise BotError(
+            f"{name}: a Python file is limited to {MAX_SOURCE_BYTES >> 20} MiB; keep data in files of its own"
+        )
     try:
         return ast.parse(source, str(name))
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
@@ -311,7 +317,7 @@ def imports_of(tree: ast.Module, package: str) -> Iterator[str]:
             yield from (f"{base}.{alias.name}".lstrip(".") for alias in node.names if alias.name != "*")
 
 
-def _declared_files(tree: ast.Module, folder: Folder, own: PurePosixPath) -> Iterator[str]:
+def _declared_files(tree: ast.Module, folder: SourceFolder, own: PurePosixPath) -> Iterator[str]:
     path = folder.path / own
     for node in tree.body:
         targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]

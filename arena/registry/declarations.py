@@ -15,11 +15,11 @@ from arena.core.errors import BotError
 from arena.core.text import without_controls
 from engine.specs import Parameter
 
-SHORT, LONG = 200, 4000
-MOST = 100
+MAX_WORD_CHARS, MAX_TEXT_CHARS = 200, 4000
+MAX_LIST_LENGTH = 100
 """Most parameters, games and the like that a bot may list."""
-KINDS: dict[str, type] = {"bool": bool, "int": int, "float": float, "str": str}
-WIDEST = 2**64
+PARAMETER_KINDS: dict[str, type] = {"bool": bool, "int": int, "float": float, "str": str}
+INT_BOUND = 2**64
 Board = tuple[str, int]
 """Canonical game spec, players."""
 
@@ -35,16 +35,16 @@ def _identifier(text: str) -> str:
 
 
 def _plain(value: bool | int | float | str) -> bool | int | float | str:
-    if isinstance(value, str) and not (len(value) <= SHORT and value.isprintable()):
+    if isinstance(value, str) and not (len(value) <= MAX_WORD_CHARS and value.isprintable()):
         raise ValueError("is no text of one line")
-    if isinstance(value, int) and abs(value) >= WIDEST:
+    if isinstance(value, int) and abs(value) >= INT_BOUND:
         raise ValueError("has more than 64 bits")
     return value
 
 
-Word = Annotated[str, Field(max_length=SHORT), AfterValidator(_line)]
-Line = Annotated[str, Field(max_length=LONG), AfterValidator(_line)]
-Text = Annotated[str, Field(max_length=LONG), AfterValidator(without_controls)]
+Word = Annotated[str, Field(max_length=MAX_WORD_CHARS), AfterValidator(_line)]
+Line = Annotated[str, Field(max_length=MAX_TEXT_CHARS), AfterValidator(_line)]
+Text = Annotated[str, Field(max_length=MAX_TEXT_CHARS), AfterValidator(without_controls)]
 Scalar = Annotated[bool | int | float | str, AfterValidator(_plain)]
 
 
@@ -53,17 +53,17 @@ class _Form(BaseModel):
 
 
 class _Parameter(_Form):
-    name: Annotated[str, Field(max_length=SHORT), AfterValidator(_identifier)]
+    name: Annotated[str, Field(max_length=MAX_WORD_CHARS), AfterValidator(_identifier)]
     kind: Literal["bool", "int", "float", "str"]
     default: Scalar
     minimum: float | int | None
     maximum: float | int | None
-    choices: Annotated[list[Scalar], Field(max_length=MOST)]
+    choices: Annotated[list[Scalar], Field(max_length=MAX_LIST_LENGTH)]
     help: Text
 
     @model_validator(mode="after")
     def _parts_fit(self) -> _Parameter:
-        kind = KINDS[self.kind]
+        kind = PARAMETER_KINDS[self.kind]
         if any(type(value) is not kind for value in (self.default, *self.choices)):
             raise ValueError(f"a default or choice is no {self.kind}")
         if kind not in (int, float) and (self.minimum, self.maximum) != (None, None):
@@ -73,7 +73,15 @@ class _Parameter(_Form):
     @property
     def parameter(self) -> Parameter:
         return Parameter(
-            *(self.name, KINDS[self.kind], self.default, self.help, self.minimum, self.maximum, tuple(self.choices))
+            *(
+                self.name,
+                PARAMETER_KINDS[self.kind],
+                self.default,
+                self.help,
+                self.minimum,
+                self.maximum,
+                tuple(self.choices),
+            )
         )
 
 
@@ -81,9 +89,9 @@ class Declaration(_Form):
     """A bot's description of itself, with texts bounded and without control characters."""
 
     about: Text
-    games: Annotated[list[Word], Field(max_length=MOST)] | None
-    players: Annotated[list[int], Field(max_length=MOST)] | None
-    parameters: Annotated[list[_Parameter], Field(max_length=MOST)]
+    games: Annotated[list[Word], Field(max_length=MAX_LIST_LENGTH)] | None
+    players: Annotated[list[int], Field(max_length=MAX_LIST_LENGTH)] | None
+    parameters: Annotated[list[_Parameter], Field(max_length=MAX_LIST_LENGTH)]
     refusals: list[Line | None]
     """Reasons why it does not play on a board, by the boards that it was asked about."""
 
@@ -99,7 +107,7 @@ class Declaration(_Form):
         return tuple(each.parameter for each in self.parameters)
 
 
-class Answers(_Form):
+class FirstAnswers(_Form):
     """First answers of a submitted bot, with refusals by board in the order in which it was asked."""
 
     declaration: Declaration
@@ -113,20 +121,22 @@ class Answers(_Form):
         return self.declaration.model_copy(update={"refusals": [known[board] for board in boards]})
 
 
-def first_answers(before: Answers | None, answer: Declaration, boards: Sequence[Board]) -> Answers:
+def first_answers(before: FirstAnswers | None, answer: Declaration, boards: Sequence[Board]) -> FirstAnswers:
     """Return the answers that count after a bot was asked again: the first ones, and new ones on further boards."""
     refusals = dict(zip(boards, answer.refusals, strict=True))
     declaration = answer
     if before is not None:
         declaration = before.declaration
         refusals |= dict(zip(before.boards, declaration.refusals, strict=True))
-    return Answers(declaration=declaration.model_copy(update={"refusals": [*refusals.values()]}), boards=[*refusals])
+    return FirstAnswers(
+        declaration=declaration.model_copy(update={"refusals": [*refusals.values()]}), boards=[*refusals]
+    )
 
 
-def read(answer: Any, boards: int, name: str) -> Declaration:
+def read_declaration(answer: Any, boards: int, name: str) -> Declaration:
     """Return a bot's answer as a declaration; raises `BotError` for the bot's own error and for other answers."""
     if isinstance(answer, dict) and set(answer) == {"error"} and isinstance(answer["error"], str):
-        error = _line(answer["error"])[:LONG]
+        error = _line(answer["error"])[:MAX_TEXT_CHARS]
         raise BotError(error if error.startswith(name) else f"bot '{name}' {error}")
     try:
         found = Declaration.model_validate(answer)

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import engine
-from arena.registry.bundles import MANIFEST, Bundle
+from arena.registry.bundles import MANIFEST_FILE, Bundle
 from arena.registry.loader import in_a_bundle, load_class
 from engine.specs import Parameter, Value, canonical_options
 
 Board = tuple[str, int]
 """Game, number of players."""
-MOST_ABOUT = 4000  # characters of a bot's docstring
-OTHERWISE = "it declares other parameters than when it was planned"
+MAX_ABOUT_CHARS = 4000  # characters of a bot's docstring
+CHANGED_DECLARATION = "it declares other parameters than when it was planned"
 
 
 def describe(bundle: Bundle, name: str, class_name: str, boards: Sequence[Board]) -> dict[str, Any]:
@@ -25,7 +25,7 @@ def describe(bundle: Bundle, name: str, class_name: str, boards: Sequence[Board]
         if bundle.is_program:
             from arena.registry.manifest import read_program  # slow to import, and needed for programs alone
 
-            program = read_program(bundle.files[MANIFEST], name)
+            program = read_program(bundle.files[MANIFEST_FILE], name)
             return _declaration(program, program.about.strip(), program.settings, boards)
         return _description(load_class(bundle, class_name), class_name, boards)
     except engine.EngineError as error:
@@ -43,7 +43,7 @@ def _description(bot_class: Any, class_name: str, boards: Sequence[Board]) -> di
         return {"error": f"{class_name} lacks {missing}"}
     if not _can_be_made(bot_class):
         return {"error": f"{class_name} has an __init__ of its own; put what it does into prepare(self)"}
-    about = inspect.cleandoc(bot_class.__doc__ or "")[:MOST_ABOUT]
+    about = inspect.cleandoc(bot_class.__doc__ or "")[:MAX_ABOUT_CHARS]
     return _declaration(bot_class, about, bot_class.parameters, boards)
 
 

@@ -16,17 +16,26 @@ from typing import Any
 from arena.core.errors import BotError
 from arena.core.names import plain_name
 from arena.core.paths import ROOT, home_folder
-from arena.registry.bundles import MANIFEST, Bundle, bundle_file, bundle_module, parse_source, read_source
+from arena.registry.bundles import MANIFEST_FILE, Bundle, bundle_file, bundle_module, parse_source, read_source
 from arena.registry.manifest import bundle_program, load_program
-from arena.registry.models import BOT, CLASS, MODULE, OPTION, PLAYER, bundle_model, digest, read_model
+from arena.registry.models import (
+    BUNDLE_CLASS,
+    BUNDLE_MODULE,
+    MODEL_OPTION,
+    ONNX_BOT,
+    ONNX_MODULE,
+    bundle_model,
+    digest,
+    read_model,
+)
 from arena.registry.submissions import Submission, Submissions, Version, find_version, stored_bundle, submitted
 from engine.errors import did_you_mean
 from engine.registry import offers
 from engine.specs import split_bot_spec
 
-GROUP = "arena.bots"
-BUILT_IN = ROOT / "bots"
-NAMES = re.compile(r"^ +name\b.*=", re.MULTILINE)
+ENTRY_POINT_GROUP = "arena.bots"
+BUILT_IN_FOLDER = ROOT / "bots"
+NAME_LINE_PATTERN = re.compile(r"^ +name\b.*=", re.MULTILINE)
 """What a module has that may name a bot; others are not parsed."""
 
 
@@ -68,7 +77,7 @@ class Source:
     @property
     def is_program(self) -> bool:
         """Whether it is started by its manifest, instead of imported."""
-        return self.module == MANIFEST
+        return self.module == MANIFEST_FILE
 
     def bundle(self) -> Bundle:
         """Take a snapshot of its source."""
@@ -77,7 +86,7 @@ class Source:
             bundle.check_api(self.name)
             return bundle
         if self.is_program:
-            return bundle_program(self.root / MANIFEST)
+            return bundle_program(self.root / MANIFEST_FILE)
         if self.file:
             return bundle_model(self.model)
         if self.origin.endswith(".py"):
@@ -85,13 +94,13 @@ class Source:
         return bundle_module(self.root, self.module)
 
 
-def built_in_bots(folder: Path = BUILT_IN) -> dict[str, Source]:
+def built_in_bots(folder: Path = BUILT_IN_FOLDER) -> dict[str, Source]:
     """Return the built-in bots by name: every class with a literal `name` in a module below `bots`."""
     found: dict[str, Source] = {}
     for path in sorted(folder.rglob("*.py")):
         module = ".".join(path.relative_to(folder.parent).with_suffix("").parts)
         text = path.read_text("utf-8")
-        for node in _classes(ast.parse(text, str(path))) if NAMES.search(text) else ():
+        for node in _classes(ast.parse(text, str(path))) if NAME_LINE_PATTERN.search(text) else ():
             if name := _literal_name(node):
                 _add(found, Source(name, module, node.name, folder.parent, "built-in"))
     return found
@@ -123,7 +132,7 @@ def _add(found: dict[str, Source], source: Source) -> None:
 def named_bots() -> dict[str, Source]:
     """Return built-in and installed bots by name. Two of one name are refused."""
     found = built_in_bots()
-    for entry in offers(GROUP):
+    for entry in offers(ENTRY_POINT_GROUP):
         module, _, class_name = entry.value.partition(":")
         origin = entry.dist.name if entry.dist is not None else entry.value
         _add(found, Source(entry.name, module, class_name, None, origin))
@@ -164,9 +173,9 @@ def find_bot(
         program = next((path for each in folders or (Path.cwd(),) if (path := each / name).is_dir()), None)
         if program is None or (name in named_bots() or name.partition("@")[0] in submitted(home_folder(home))):
             return _with_model(_named(name, home_folder(home)), options, folders)
-        if not (program / MANIFEST).is_file():
-            raise BotError(f"{name}: is a folder without a {MANIFEST}")
-    manifest = _find_file(name, folders) if program is None else program.resolve() / MANIFEST
+        if not (program / MANIFEST_FILE).is_file():
+            raise BotError(f"{name}: is a folder without a {MANIFEST_FILE}")
+    manifest = _find_file(name, folders) if program is None else program.resolve() / MANIFEST_FILE
     return _program_at(manifest), options
 
 
@@ -180,13 +189,13 @@ def _with_model(source: Source, options: dict[str, Any], folders: Sequence[Path]
 
     The file is searched for in `folders`. Raises an `ArenaError` where it is not, or cannot be read.
     """
-    name = options.get(OPTION)
-    if source.module != PLAYER or source.name != BOT or not isinstance(name, str):
+    name = options.get(MODEL_OPTION)
+    if source.module != ONNX_MODULE or source.name != ONNX_BOT or not isinstance(name, str):
         return source, options
     path = _find_file(name, folders)
     model = read_model(path)
-    source = replace(source, module=MODULE, class_name=CLASS, file=path.name, model=model)
-    return source, {**options, OPTION: digest(model)}
+    source = replace(source, module=BUNDLE_MODULE, class_name=BUNDLE_CLASS, file=path.name, model=model)
+    return source, {**options, MODEL_OPTION: digest(model)}
 
 
 def spec_of(bot: object) -> str:
@@ -222,9 +231,9 @@ def _find_file(name: str, folders: Sequence[Path]) -> Path:
 
 def _program_at(path: Path) -> Source:
     origin = f"{path.parent.name}/{path.name}"
-    if path.name != MANIFEST:
-        raise BotError(f"{origin}: a program's manifest is a file called {MANIFEST}")
-    return Source(load_program(path).name, MANIFEST, "", path.parent, origin)
+    if path.name != MANIFEST_FILE:
+        raise BotError(f"{origin}: a program's manifest is a file called {MANIFEST_FILE}")
+    return Source(load_program(path).name, MANIFEST_FILE, "", path.parent, origin)
 
 
 def _named(name: str, home: Path) -> Source:
@@ -245,7 +254,7 @@ def _named(name: str, home: Path) -> Source:
         raise BotError(f"bot '{name}' has been withdrawn; tournaments that had it name it {name}@{version}")
     if name not in known and "/" in name:
         raise BotError(
-            f"no bot '{name}'; bots of one's own are named path/to/file.py, or by a folder with a {MANIFEST}"
+            f"no bot '{name}'; bots of one's own are named path/to/file.py, or by a folder with a {MANIFEST_FILE}"
         )
     if name not in known:
         raise BotError(f"no bot '{name}'{did_you_mean(name, [*known, *open_to_all])}")

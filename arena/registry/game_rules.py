@@ -15,13 +15,13 @@ from typing import Annotated
 from pydantic import Field
 
 from arena.core.models import Model
-from arena.registry.bundles import RESERVED, find_module, hash_of, imports_of, parse_source, read_source
+from arena.registry.bundles import RESERVED_PACKAGES, find_module, hash_of, imports_of, parse_source, read_source
 from engine import EngineError, GameType, game_type
 from engine.registry import GROUP, offers
 
 Digest = Annotated[str, Field(pattern="^[0-9a-f]{32}$")]
 Text = Annotated[str, Field(min_length=1, max_length=200, pattern="^[!-~]+$")]
-WITHOUT_SAY = ("drawing", "words", "reasons")
+PRESENTATION_MODULES = ("drawing", "words", "reasons")
 """Modules of a game that decide nothing."""
 
 
@@ -57,7 +57,7 @@ def _record(kind: GameType) -> RulesRecord | None:
     entry = next((entry for entry in offers(GROUP) if entry.name == kind.name), None)
     module = "" if entry is None else f"{kind.package}.rules" if kind.package else entry.value.partition(":")[0].strip()
     top = module.partition(".")[0]
-    spec = importlib.util.find_spec(top) if top and top not in RESERVED else None
+    spec = importlib.util.find_spec(top) if top and top not in RESERVED_PACKAGES else None
     if entry is None or spec is None or spec.origin is None:
         return None
     path = Path(spec.origin)
@@ -74,7 +74,7 @@ def _sources(root: Path, module: str) -> dict[str, bytes]:
         name = waiting.pop()
         path = None if name in seen or name.partition(".")[0] != top else find_module(root, name)
         seen.add(name)
-        if path is None or name.rpartition(".")[2] in WITHOUT_SAY:
+        if path is None or name.rpartition(".")[2] in PRESENTATION_MODULES:
             continue
         own = PurePosixPath(path.relative_to(root).as_posix())
         files[str(own)] = read_source(path)

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import engine
 from arena.core.errors import BotError
-from arena.core.names import NAME
+from arena.core.names import NAME_PATTERN
 from arena.core.paths import ROOT
-from arena.registry.bundles import RESERVED
+from arena.registry.bundles import RESERVED_PACKAGES
 from engine.errors import did_you_mean
 
 TEMPLATES = ROOT / "arena" / "registry" / "templates"
@@ -44,10 +44,10 @@ def init_bot(name: str, game: str | None = None, language: str = "python", folde
 def _class_name(name: str) -> str:
     """Return the class of a name: `my_bot` -> `MyBot`; raises `BotError` for a name that is none of a module."""
     class_name = "".join(part[:1].upper() + part[1:] for part in name.split("_"))
-    if not (name.isidentifier() and NAME.fullmatch(name)):
+    if not (name.isidentifier() and NAME_PATTERN.fullmatch(name)):
         raise BotError(f"name '{name}': must be letters (a to z), digits and _, beginning with a letter: my_bot")
     if keyword.iskeyword(name) or keyword.iskeyword(class_name):
         raise BotError(f"name '{name}': is a word of Python; choose another name")
-    if name in (*RESERVED, "bots"):
+    if name in (*RESERVED_PACKAGES, "bots"):
         raise BotError(f"name '{name}': is a package of ours; choose another name")
     return class_name

@@ -18,13 +18,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from arena.core.files import own_folder
+from arena.core.files import temporary_folder
 from arena.core.paths import ROOT
 from arena.registry.bundles import API_FILE, API_MODULES, Bundle, with_api
 from bots.base import made as made
 from engine.cache import cache_root
 
-BUILTINS = dict(vars(builtins))
+ORIGINAL_BUILTINS = dict(vars(builtins))
 """The built-in names before any bot was loaded."""
 _loaded: dict[str, LoadedBundle] = {}
 
@@ -35,14 +35,14 @@ def load_class(bundle: Bundle, class_name: str) -> Any:
     Raises `BotError` for another API version, whatever running that module raises, or `AttributeError`.
     """
     bundle.check_api(class_name)
-    loaded, before = lay_out(bundle), sys.getrecursionlimit()
+    loaded, before = write_bundle(bundle), sys.getrecursionlimit()
     found = getattr(loaded.module(bundle.module), class_name)
     if sys.getrecursionlimit() != before:
         loaded.recursion_limit = sys.getrecursionlimit()
     return found
 
 
-def lay_out(bundle: Bundle) -> LoadedBundle:
+def write_bundle(bundle: Bundle) -> LoadedBundle:
     """Put a bundle's files in place without running any; raises `OSError` where that fails."""
     key = bundle.hash
     if key not in _loaded:
@@ -53,7 +53,7 @@ def lay_out(bundle: Bundle) -> LoadedBundle:
 def has_installed_bots(bundle_files: Mapping[str, bytes]) -> bool:
     """Return whether a bundle's files of our `bots` are the installed ones, byte for byte."""
     ours = ((name, content) for name, content in bundle_files.items() if name.startswith("bots/") and name != API_FILE)
-    return all(_same(ROOT / name, content) for name, content in ours)
+    return all(_has_content(ROOT / name, content) for name, content in ours)
 
 
 def is_built_in(bundle_files: Mapping[str, bytes]) -> bool:
@@ -75,7 +75,7 @@ class LoadedBundle:
         self.files = with_api(bundle.files)
         self.shared = has_installed_bots(bundle.files)
         self.modules: dict[str, types.ModuleType] = {}
-        self.builtins = {**BUILTINS, "__import__": self._import}
+        self.builtins = {**ORIGINAL_BUILTINS, "__import__": self._import}
         self.recursion_limit = 0
         """Limit that its modules set when they are loaded, for the matches of its bots; 0 for none."""
 
@@ -150,33 +150,33 @@ def _folder() -> Path:
 def materialize(files: Mapping[str, bytes], folder: Path) -> Path:
     """Write files once into a folder that is named by their content, for data, tracebacks and Numba's cache."""
     for _ in range(3):
-        if _holds(folder, files):
+        if _folder_holds(folder, files):
             return folder
-        _renew(folder, files)
+        _replace_folder(folder, files)
     raise OSError(errno.EIO, "files cannot be kept here", str(folder))
 
 
-def _renew(folder: Path, files: Mapping[str, bytes]) -> None:
+def _replace_folder(folder: Path, files: Mapping[str, bytes]) -> None:
     """Write files beside a folder and put them in its place, unless another process was first."""
     folder.parent.mkdir(parents=True, exist_ok=True)
-    with own_folder(folder.parent, "new-") as desk:
+    with temporary_folder(folder.parent, "new-") as desk:
         fresh = desk / "fresh"
         for name, content in files.items():
             (fresh / name).parent.mkdir(parents=True, exist_ok=True)
             (fresh / name).write_bytes(content)
         with contextlib.suppress(OSError):
             os.rename(fresh, folder)
-        if not _holds(folder, files):
+        if not _folder_holds(folder, files):
             with contextlib.suppress(OSError):
                 os.rename(folder, desk / "damaged")
                 os.rename(fresh, folder)
 
 
-def _holds(folder: Path, files: Mapping[str, bytes]) -> bool:
-    return all(_same(folder / name, content) for name, content in files.items())
+def _folder_holds(folder: Path, files: Mapping[str, bytes]) -> bool:
+    return all(_has_content(folder / name, content) for name, content in files.items())
 
 
-def _same(path: Path, content: bytes) -> bool:
+def _has_content(path: Path, content: bytes) -> bool:
     try:
         return path.read_bytes() == content
     except OSError:

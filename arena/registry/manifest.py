@@ -12,17 +12,17 @@ from pydantic import AfterValidator, Field, field_validator, model_validator
 
 import engine
 from arena.core.errors import ConfigError
-from arena.core.models import Model, Scalar, as_tuple, different_numbers, parse_toml, read_toml, validated
+from arena.core.models import Model, Scalar, as_distinct_numbers, as_tuple, parse_toml, read_toml, validated
 from arena.core.names import plain_name
 from arena.core.text import without_controls
-from arena.registry.bundles import MANIFEST, Bundle, Folder
+from arena.registry.bundles import MANIFEST_FILE, Bundle, SourceFolder
 from engine.specs import Parameter
 
 PARAMETER_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-MOST_ABOUT = 4000
+MAX_ABOUT_CHARS = 4000
 
 Command = tuple[str, ...]
-Prose = Annotated[str, Field(max_length=MOST_ABOUT), AfterValidator(without_controls)]
+Prose = Annotated[str, Field(max_length=MAX_ABOUT_CHARS), AfterValidator(without_controls)]
 
 
 class Setting(Model):
@@ -72,7 +72,7 @@ class Program(Model):
 
     _named = field_validator("name")(plain_name)
     _listed = field_validator("command", "build", "files", "games", mode="before")(as_tuple)
-    _one_number_will_do = field_validator("players", mode="before")(different_numbers)
+    _one_number_will_do = field_validator("players", mode="before")(as_distinct_numbers)
 
     @field_validator("command", "build")
     @classmethod
@@ -153,17 +153,17 @@ def load_program(path: Path, content: bytes | None = None) -> Program:
 
 def read_program(content: bytes, name: str) -> Program:
     """Return a manifest's text as a program; `name` is its default name, and its name in errors."""
-    source = f"{name}: {MANIFEST}"
+    source = f"{name}: {MANIFEST_FILE}"
     return validated(Program, {"name": name, **parse_toml(content, source)}, source, PARTS)
 
 
 def bundle_program(path: Path) -> Bundle:
     """Return the bundle of a program: its manifest and the files that this declares."""
-    folder, files = Folder(path.parent), dict[str, bytes]()
-    folder.take(MANIFEST, files)
-    program = load_program(path, files[MANIFEST])
+    folder, files = SourceFolder(path.parent), dict[str, bytes]()
+    folder.take(MANIFEST_FILE, files)
+    program = load_program(path, files[MANIFEST_FILE])
     declared = [folder.matches(PurePosixPath(), each, f"{path}: files: '{each}'") for each in program.files or ()]
     for name in folder.names(PurePosixPath()) if program.files is None else chain(*declared):
         folder.take(name, files)
     program.check_files(files, str(path))
-    return Bundle(MANIFEST, files)
+    return Bundle(MANIFEST_FILE, files)

@@ -10,32 +10,32 @@ import hashlib
 from pathlib import Path
 
 from arena.core.paths import ROOT
-from arena.registry.bundles import Bundle, Folder, bundle_module
+from arena.registry.bundles import Bundle, SourceFolder, bundle_module
 from engine.specs import Parameter
 
-BOT, OPTION = "onnx", "file"
+ONNX_BOT, MODEL_OPTION = "onnx", "file"
 """The bot, and its option that names a file."""
-PLAYER = "bots.onnx_bot"
+ONNX_MODULE = "bots.onnx_bot"
 """The module of its class, which refuses every game as long as there is no model."""
-MODULE, CLASS = "onnx_model", "OnnxModel"
-FILE = "model.onnx"
+BUNDLE_MODULE, BUNDLE_CLASS = "onnx_model", "OnnxModel"
+MODEL_FILE = "model.onnx"
 """Name of every model in its bundle."""
-SOURCE = f'''"""The bot of one model."""
+BUNDLE_SOURCE = f'''"""The bot of one model."""
 
 from pathlib import Path
 
 from bots.onnx_bot import Onnx
 
 
-class {CLASS}(Onnx):
-    model = Path(__file__).with_name("{FILE}")
+class {BUNDLE_CLASS}(Onnx):
+    model = Path(__file__).with_name("{MODEL_FILE}")
 '''
 
 
 def read_model(path: Path) -> bytes:
     """Return the content of a model; raises an `ArenaError` for a file that cannot be read, named or bundled."""
-    Parameter(OPTION, str, "").read(path.name, BOT)
-    return Folder(path.parent).take(path.name, {})
+    Parameter(MODEL_OPTION, str, "").read(path.name, ONNX_BOT)
+    return SourceFolder(path.parent).take(path.name, {})
 
 
 def digest(model: bytes) -> str:
@@ -45,4 +45,7 @@ def digest(model: bytes) -> str:
 
 def bundle_model(model: bytes) -> Bundle:
     """Return the bundle of a model."""
-    return Bundle(MODULE, {**bundle_module(ROOT, PLAYER).files, f"{MODULE}.py": SOURCE.encode(), FILE: model})
+    return Bundle(
+        BUNDLE_MODULE,
+        {**bundle_module(ROOT, ONNX_MODULE).files, f"{BUNDLE_MODULE}.py": BUNDLE_SOURCE.encode(), MODEL_FILE: model},
+    )

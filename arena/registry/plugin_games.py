@@ -17,11 +17,11 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
 from arena.core.errors import ConfigError
-from arena.registry.bundles import LEFT_OUT, MAX_BYTES, RESERVED, hash_of
+from arena.registry.bundles import IGNORED_FOLDERS, MAX_BUNDLE_BYTES, RESERVED_PACKAGES, hash_of
 from arena.registry.loader import materialize
 from engine.cache import cache_root
 
-GROUPS = ("arena.games", "arena.heuristics")
+ENTRY_POINT_GROUPS = ("arena.games", "arena.heuristics")
 
 
 def snapshot(games: Iterable[str]) -> dict[str, bytes]:
@@ -37,15 +37,15 @@ def snapshot(games: Iterable[str]) -> dict[str, bytes]:
         files[f"{folder}/entry_points.txt"] = "".join(
             f"[{entry.group}]\n{entry.name} = {entry.value}\n" for entry in entries
         ).encode()
-    if sum(map(len, files.values())) > MAX_BYTES:
-        raise ConfigError(f"plug-in games' packages are limited to {MAX_BYTES >> 20} MiB")
+    if sum(map(len, files.values())) > MAX_BUNDLE_BYTES:
+        raise ConfigError(f"plug-in games' packages are limited to {MAX_BUNDLE_BYTES >> 20} MiB")
     return files
 
 
 def _offers(games: set[str]) -> Iterator[EntryPoint]:
-    for group in GROUPS:
+    for group in ENTRY_POINT_GROUPS:
         for entry in sorted(entry_points(group=group), key=lambda entry: (entry.name, entry.value)):
-            if entry.name in games and _top(entry) not in (*RESERVED, "bots"):
+            if entry.name in games and _top(entry) not in (*RESERVED_PACKAGES, "bots"):
                 yield entry
 
 
@@ -63,7 +63,7 @@ def _package(entry: EntryPoint) -> Iterator[tuple[str, bytes]]:
         yield origin.name, origin.read_bytes()
         return
     for at, folders, names in os.walk(origin.parent):
-        folders[:] = sorted(name for name in folders if name not in LEFT_OUT and not name.startswith("."))
+        folders[:] = sorted(name for name in folders if name not in IGNORED_FOLDERS and not name.startswith("."))
         for path in (Path(at, name) for name in sorted(names) if not name.startswith(".")):
             yield path.relative_to(origin.parents[1]).as_posix(), path.read_bytes()
 

@@ -7,7 +7,7 @@ import engine
 from arena.core.errors import ConfigError
 from arena.core.text import without_controls
 
-RULES = "RULES.md"
+RULES_FILE = "RULES.md"
 """File of a game's package with its rules."""
 
 SUMMARY = "In a minute"
@@ -19,9 +19,9 @@ def rules_of(game: str) -> str:
     kind = engine.game_type(game)
     package = kind.package or getattr(kind.factory, "__module__", "").partition(".")[0]
     try:
-        return without_controls((files(package) / RULES).read_text("utf-8"))
+        return without_controls((files(package) / RULES_FILE).read_text("utf-8"))
     except (ImportError, OSError, ValueError):
-        raise ConfigError(f"game '{kind.name}': its package '{package}' has no {RULES}") from None
+        raise ConfigError(f"game '{kind.name}': its package '{package}' has no {RULES_FILE}") from None
 
 
 def summary_of(game: str) -> str:

@@ -21,18 +21,18 @@ from pydantic import Field, TypeAdapter
 from arena.core.errors import BotError
 from arena.core.files import read_regular, write_file
 from arena.core.models import Model
-from arena.core.names import SUBMISSIONS
+from arena.core.names import SUBMISSIONS_FOLDER
 from arena.core.paths import home_folder
-from arena.registry.bundles import MAX_BYTES, MAX_FILES, Bundle
-from arena.registry.declarations import Answers
+from arena.registry.bundles import MAX_BUNDLE_BYTES, MAX_BUNDLE_FILES, Bundle
+from arena.registry.declarations import FirstAnswers
 from engine.errors import did_you_mean
 
-INDEX = "index.json"
-MAX_INDEX = 2**26
+INDEX_FILE = "index.json"
+MAX_INDEX_BYTES = 2**26
 """Most bytes of the index."""
-PREFIX = re.compile("[0-9a-f]{6,32}")
-MAX_AUTHOR = 64
-SHORT = 12
+HASH_PREFIX_PATTERN = re.compile("[0-9a-f]{6,32}")
+MAX_AUTHOR_CHARS = 64
+SHORT_HASH_CHARS = 12
 """Digits of a hash that are shown."""
 
 
@@ -51,7 +51,7 @@ class Version(Model):
 
     @property
     def short(self) -> str:
-        return self.hash[:SHORT]
+        return self.hash[:SHORT_HASH_CHARS]
 
     @property
     def source(self) -> tuple[str, str, str]:
@@ -71,7 +71,7 @@ class Submission(Model):
 
 
 Submissions = dict[str, Submission]
-_AllAnswers = TypeAdapter(dict[str, Answers])
+_AllAnswers = TypeAdapter(dict[str, FirstAnswers])
 
 
 class Index(Model):
@@ -83,9 +83,9 @@ class Index(Model):
 
 def submitted(home: str | Path | None = None) -> Submissions:
     """Return submitted bots by name, withdrawn ones too; raises `BotError` when the index cannot be read."""
-    path = submissions_folder(home) / INDEX
+    path = submissions_folder(home) / INDEX_FILE
     try:
-        return dict(sorted(Index.model_validate_json(read_regular(path, MAX_INDEX)).bots.items()))
+        return dict(sorted(Index.model_validate_json(read_regular(path, MAX_INDEX_BYTES)).bots.items()))
     except FileNotFoundError:
         return {}
     except NotADirectoryError:
@@ -121,7 +121,7 @@ def find_version(name: str, prefix: str, known: Submissions) -> int:
     """
     if name not in known:
         raise no_such_submission(name, known)
-    if not PREFIX.fullmatch(prefix):
+    if not HASH_PREFIX_PATTERN.fullmatch(prefix):
         raise BotError(f"'{name}@{prefix}': a version is named by 6 to 32 hexadecimal digits of its hash")
     found = [number for number, version in enumerate(known[name].versions, 1) if version.hash.startswith(prefix)]
     hashes = sorted({known[name].versions[number - 1].hash for number in found})
@@ -142,7 +142,7 @@ def stored_bundle(version: Version, home: str | Path | None = None) -> Bundle:
     """Return a submitted bot's source; raises `BotError` when it is missing or damaged."""
     path = source_path(version.hash, home)
     try:
-        bundle = Bundle(version.module, _unpacked(read_regular(path, 2 * MAX_BYTES)))
+        bundle = Bundle(version.module, _unpacked(read_regular(path, 2 * MAX_BUNDLE_BYTES)))
     except FileNotFoundError:
         raise BotError(f"{path}: is missing; submit that source again") from None
     except Exception:  # a damaged archive may raise anything
@@ -152,12 +152,12 @@ def stored_bundle(version: Version, home: str | Path | None = None) -> Bundle:
     return bundle
 
 
-def answers_of(version: Version, home: str | Path | None = None) -> Answers | None:
+def answers_of(version: Version, home: str | Path | None = None) -> FirstAnswers | None:
     """Return the first answers of a submitted Python bot, None if it was not asked; raises `BotError` for damage."""
     return _all_answers(version, home).get(_class_key(version))
 
 
-def keep_answers(version: Version, answers: Answers, home: str | Path | None = None) -> None:
+def keep_answers(version: Version, answers: FirstAnswers, home: str | Path | None = None) -> None:
     """Keep a submitted bot's answers."""
     with locked_submissions(home):
         known = {**_all_answers(version, home), _class_key(version): answers}
@@ -165,11 +165,11 @@ def keep_answers(version: Version, answers: Answers, home: str | Path | None = N
         write_file(source_path(version.hash, home).with_suffix(".json"), [content, b"\n"])
 
 
-def _all_answers(version: Version, home: str | Path | None) -> dict[str, Answers]:
+def _all_answers(version: Version, home: str | Path | None) -> dict[str, FirstAnswers]:
     """Return answers by class of the version's source."""
     path = source_path(version.hash, home).with_suffix(".json")
     try:
-        return _AllAnswers.validate_json(read_regular(path, MAX_INDEX))
+        return _AllAnswers.validate_json(read_regular(path, MAX_INDEX_BYTES))
     except FileNotFoundError:
         return {}
     except (OSError, ValueError):
@@ -181,7 +181,7 @@ def _class_key(version: Version) -> str:
 
 
 def submissions_folder(home: str | Path | None) -> Path:
-    return home_folder(home) / SUBMISSIONS
+    return home_folder(home) / SUBMISSIONS_FOLDER
 
 
 def below_a_file(home: str | Path | None) -> BotError:
@@ -195,12 +195,12 @@ def source_path(hash: str, home: str | Path | None) -> Path:
 def _unpacked(packed: bytes) -> dict[str, bytes]:
     with zipfile.ZipFile(io.BytesIO(packed)) as archive:
         entries = archive.infolist()
-        if sum(entry.file_size for entry in entries) > MAX_BYTES or len(entries) > MAX_FILES:
+        if sum(entry.file_size for entry in entries) > MAX_BUNDLE_BYTES or len(entries) > MAX_BUNDLE_FILES:
             raise ValueError("too large for a bot")
         return {entry.filename: archive.read(entry) for entry in entries}
 
 
-LOCK = "index.lock"
+LOCK_FILE = "index.lock"
 
 
 @contextlib.contextmanager
@@ -211,7 +211,7 @@ def locked_submissions(home: str | Path | None) -> Iterator[None]:
         folder.mkdir(parents=True, exist_ok=True)
     except NotADirectoryError:
         raise below_a_file(home) from None
-    lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    lock = os.open(folder / LOCK_FILE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield

@@ -9,15 +9,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from arena.core.errors import BotError
-from arena.core.files import check_writable, in_the_way, write_file
+from arena.core.files import blocking_file, check_writable, write_file
 from arena.core.names import plain_name, shown_name
 from arena.registry.bundles import Bundle
 from arena.registry.discovery import named_bots
-from arena.registry.lookalikes import warnings
+from arena.registry.lookalikes import lookalike_warnings
 from arena.registry.submissions import (
-    INDEX,
-    LOCK,
-    MAX_AUTHOR,
+    INDEX_FILE,
+    LOCK_FILE,
+    MAX_AUTHOR_CHARS,
     Index,
     Submission,
     Submissions,
@@ -33,7 +33,7 @@ from arena.registry.submissions import (
 
 
 @dataclass(frozen=True)
-class Kept:
+class SubmissionResult:
     """Result of a submission."""
 
     name: str
@@ -41,7 +41,9 @@ class Kept:
     changed: bool
 
 
-def keep(module: str, class_name: str, bundle: Bundle, name: str, author: str, home: str | Path | None = None) -> Kept:
+def store_submission(
+    module: str, class_name: str, bundle: Bundle, name: str, author: str, home: str | Path | None = None
+) -> SubmissionResult:
     """Store a source unchecked and make it the newest version of its name; the same source again changes nothing.
 
     The bot is asked for its declaration when it is first planned. Raises `BotError` when the author cannot submit under
@@ -50,9 +52,9 @@ def keep(module: str, class_name: str, bundle: Bundle, name: str, author: str, h
     now = datetime.now(UTC).isoformat(timespec="seconds")
     version = Version(hash=bundle.hash, module=module, class_name=class_name, author=author, submitted=now)
     with locked_submissions(home):
-        bots = admitted(name, author, home)
+        bots = check_author(name, author, home)
         known = {each: [(by.author, by.hash) for by in bot.versions] for each, bot in bots.items()}
-        remarks = tuple(warnings(name, author, bundle.hash, [*named_bots()], known))
+        remarks = tuple(lookalike_warnings(name, author, bundle.hash, [*named_bots()], known))
         version = version.model_copy(update={"warnings": remarks})
         write_file(source_path(bundle.hash, home), [_packed(bundle.files)])
         before = bots.get(name)
@@ -61,7 +63,7 @@ def keep(module: str, class_name: str, bundle: Bundle, name: str, author: str, h
         after = Submission(versions=versions if same else (*versions, version))
         if after != before:
             _write_index({**bots, name: after}, home)
-    return Kept(name, after, after != before)
+    return SubmissionResult(name, after, after != before)
 
 
 def withdraw(name: str, home: str | Path | None = None) -> bool:
@@ -80,17 +82,17 @@ def withdraw(name: str, home: str | Path | None = None) -> bool:
         return not before.withdrawn
 
 
-def check_room(home: str | Path | None = None) -> None:
+def check_can_store(home: str | Path | None = None) -> None:
     """Raise `OSError` when no bot can be kept, as far as can be found without keeping one."""
     folder = submissions_folder(home)
-    if in_the_way(folder) is not None:
+    if blocking_file(folder) is not None:
         raise below_a_file(home)
     check_writable(folder)
     with contextlib.suppress(FileNotFoundError):
-        os.close(os.open(folder / LOCK, os.O_RDWR | os.O_CLOEXEC))
+        os.close(os.open(folder / LOCK_FILE, os.O_RDWR | os.O_CLOEXEC))
 
 
-def admitted(name: str, author: str, home: str | Path | None = None) -> Submissions:
+def check_author(name: str, author: str, home: str | Path | None = None) -> Submissions:
     """Return submitted bots; raises `BotError` when that author cannot submit under that name."""
     try:
         plain_name(name)
@@ -99,7 +101,7 @@ def admitted(name: str, author: str, home: str | Path | None = None) -> Submissi
     if name.lower().endswith((".py", ".toml")):
         raise BotError(f"name '{name}': would be read as a path")
     try:
-        shown_name(author, MAX_AUTHOR)
+        shown_name(author, MAX_AUTHOR_CHARS)
     except ValueError as error:
         raise BotError(f"author '{author}': {error}") from None
     bots = submitted(home)
@@ -114,4 +116,4 @@ def admitted(name: str, author: str, home: str | Path | None = None) -> Submissi
 
 def _write_index(bots: Submissions, home: str | Path | None) -> None:
     text = Index(bots=dict(sorted(bots.items()))).model_dump_json(indent=1)
-    write_file(submissions_folder(home) / INDEX, [f"{text}\n".encode()])
+    write_file(submissions_folder(home) / INDEX_FILE, [f"{text}\n".encode()])

@@ -15,13 +15,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from arena.core.errors import ConfigError, StoreError, UnknownTargetError
-from arena.core.names import COMPARISONS
+from arena.core.names import COMPARISONS_FOLDER
 from arena.plan.model import ResolvedPlan
 from arena.results.matches import chosen_boards, two_entries
 from arena.schedule.blocks import Schedule
 from arena.schedule.boards import Board
 from arena.schedule.openings import setup_plies
-from arena.stats.estimates import Estimate, Lead, fixed_estimate, lead
+from arena.stats.estimates import Lead, ScoreEstimate, fixed_estimate, lead
 from arena.stats.paired import Saving, dice_saving
 from arena.stats.repeats import Repeats
 from arena.stats.sprt import Sprt, Verdict, block_values
@@ -106,7 +106,7 @@ class LoggedComparison:
         return [] if self.is_foreign else shared_in_blocks(self.schedule, self.index)
 
     @property
-    def estimate(self) -> Estimate:
+    def estimate(self) -> ScoreEstimate:
         """The mean of all blocks."""
         return fixed_estimate(self.counts, values=self.values)
 
@@ -116,17 +116,17 @@ class LoggedComparison:
         return lead(self.counts, None, self.values)
 
     @property
-    def elo(self) -> Estimate:
+    def elo(self) -> ScoreEstimate:
         """The estimate as logistic Elo."""
         return self.estimate.elo
 
     @property
-    def difference(self) -> Estimate:
+    def difference(self) -> ScoreEstimate:
         """The estimate as A's mean return minus B's, from -2 to 2."""
         return self.estimate.difference
 
     @property
-    def normalized_elo(self) -> Estimate | None:
+    def normalized_elo(self) -> ScoreEstimate | None:
         """The estimate in deviations of a match's score; None where blocks are equal, or not of two matches."""
         return self.estimate.normalized_elo(self.counts, self.values) if self.is_paired else None
 
@@ -244,7 +244,7 @@ def _meetings(found: BoardMatches, entries: tuple[int, int]) -> _PairedMatches:
 
 def _duels(found: BoardMatches, schedule: Schedule, index: int, entries: tuple[int, int]) -> _PairedMatches:
     """Return the matches of a comparison with others at the table, where the two take turns in one seat."""
-    rivals = schedule.rivals(index) or ()
+    rivals = schedule.compared_pair(index) or ()
     if set(entries) != set(rivals):
         two = " and ".join(schedule.entries[entry].label for entry in rivals)
         raise UnknownTargetError(
@@ -326,7 +326,7 @@ def _contents(
     first = np.flatnonzero(np.diff(paired.block, prepend=-1))
     block_of = {int(row): block for block, row in enumerate(found.rows[paired.rows[first]])}
     starts: dict[int, tuple[str, ...]] = {}
-    for row, (moves,) in enumerate(store.match_rows(board.game, board.players, "m.moves")):
+    for row, (moves,) in enumerate(store.board(board.game, board.players).match_rows("m.moves")):
         if row in block_of:
             starts[block_of[row]] = tuple(read_moves(moves).split(maxsplit=opening)[:opening])
     for block, rows in enumerate(np.split(paired.rows, first[1:])):
@@ -373,7 +373,7 @@ def _remarks(resolved: ResolvedPlan, board: Board, found: BoardMatches, paired: 
     if resolved.schedule().has_stages:
         kind = resolved.scheduler.made().describe()
         yield f"The schedule was {kind}: the number of blocks depended on results, which intervals do not allow for."
-    if resolved.name.startswith(f"{COMPARISONS}/") and blocks < board.blocks:
+    if resolved.name.startswith(f"{COMPARISONS_FOLDER}/") and blocks < board.blocks:
         yield (
             f"The comparison has {blocks:,} of {board.blocks:,} blocks: where a test ended it, these figures overstate "
             "the difference; `arena compare` without --from allows for that."

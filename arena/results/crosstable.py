@@ -13,7 +13,7 @@ from arena.results.columns import CROSSTABLE
 from arena.results.matches import BoardName, chosen_boards, seat_frame
 from arena.stats.board import skills_of
 from arena.stats.cycles import cycles, cyclic_groups, significant
-from arena.stats.head_to_head import COLUMNS, compare_pairs, rounded
+from arena.stats.head_to_head import HEAD_TO_HEAD_COLUMNS, compare_pairs, rounded
 from arena.stats.misfits import misfits, misfitting
 from arena.stats.online_trueskill import rating_model
 from arena.tournament.tournament import Tournament
@@ -48,7 +48,7 @@ def crosstables(
 
 def board_crosstable(tournament: Tournament, index: int) -> Crosstable:
     """Return the crosstable of a board."""
-    players, out = tournament.schedule.boards[index].players, tournament.out(index)
+    players, out = tournament.schedule.boards[index].players, tournament.disqualified(index)
     return crosstable(seat_frame(tournament.counted(index)), players, out)
 
 
@@ -61,7 +61,7 @@ def crosstable(matches: pd.DataFrame, players: int, out: Mapping[int, int] | Non
     compared = compare_pairs(matches, players, bots)
     fitted = misfits(compared, skills, players)
     edges = significant(compared)
-    pairs = CROSSTABLE.arrange(compared[COLUMNS].join(fitted[["lead", "predicted", "z"]]))
+    pairs = CROSSTABLE.arrange(compared[HEAD_TO_HEAD_COLUMNS].join(fitted[["lead", "predicted", "z"]]))
     found = cycles(edges, bots)
     if bots:
         pairs.attrs["ratings"] = rating_model(skills.margin)

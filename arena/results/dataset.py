@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from arena.core.errors import ConfigError
-from arena.core.files import in_the_way, made_folder, own_folder, read_json
+from arena.core.files import blocking_file, created_folder, read_json, temporary_folder
 from arena.core.match_ids import match_id
-from arena.match.estimates import MOST_VISITED, NOTHING
-from arena.match.replay import check_game, walk
+from arena.match.estimates import MAX_MATCH_VISIT_COUNTS, NO_ESTIMATE
+from arena.match.replay import check_game, walk_plies
 from arena.match.stored import StoredMatch
 from arena.plan.config import DatasetFormat
 from arena.results.matches import chosen_boards
@@ -71,7 +71,7 @@ def write_dataset(tournament: Tournament, folder: Path, options: DatasetOptions)
             raise ConfigError(f"--bots: '{bot}' is in no match of the log{did_you_mean(bot, labels)}")
     chosen = chosen_boards(tournament.store.path, tournament.schedule, options.game, options.players)
     folder = folder.absolute()
-    with made_folder(folder.parent), own_folder(folder.parent, ".dataset-") as desk:
+    with created_folder(folder.parent), temporary_folder(folder.parent, ".dataset-") as desk:
         fresh = desk / "new"
         fresh.mkdir()
         boards = [_write_board(tournament, index, fresh, options) for index in chosen]
@@ -90,7 +90,7 @@ def write_dataset(tournament: Tournament, folder: Path, options: DatasetOptions)
 
 def check_folder(folder: Path) -> None:
     """Raise `ConfigError` unless a folder is missing, empty, or holds a dataset and nothing else."""
-    if in_the_way(folder) is not None:
+    if blocking_file(folder) is not None:
         raise ConfigError(f"{folder}: is a file, or below one; name a folder for the dataset")
     if not folder.is_symlink() and (not folder.is_dir() or not any(folder.iterdir())):
         return
@@ -198,7 +198,7 @@ class Shard:
         returns, ranks = returns_from_ranks(match.ranks), [rank + 1 for rank in match.ranks]
         observation = np.zeros(self.spec.size, np.float32)
         told = {ply: len(estimate.visit_counts) for ply, estimate in estimates.items() if estimate.visit_counts}
-        full = max(told) if sum(told.values()) >= MOST_VISITED else math.inf  # after that ply none are kept
+        full = max(told) if sum(told.values()) >= MAX_MATCH_VISIT_COUNTS else math.inf  # after that ply none are kept
         telling: set[int] = set()
         for ply, seat, legal, action in decisions_of(match, self.game, observation):
             if bots and labels[seat] not in bots:
@@ -209,7 +209,7 @@ class Shard:
             arrays["legal_mask"][row] = False
             arrays["legal_mask"][row, seen[legal]] = True
             arrays["returns"][row], arrays["ranks"][row] = returns, ranks
-            estimate = estimates.get(ply, NOTHING)
+            estimate = estimates.get(ply, NO_ESTIMATE)
             evaluation = estimate.evaluation
             visits = estimate.visit_counts if estimate.visit_counts.keys() <= {*legal} else {}
             if visits:
@@ -251,7 +251,7 @@ def decisions_of(match: StoredMatch, game: Game, observation: np.ndarray) -> Ite
     Left out is what nobody chose: dice, openings, turns with one legal action, moves for a seat that has forfeited.
     """
     legal = _look(game.new_initial_state(), observation)
-    for ply in walk(match, game, None):
+    for ply in walk_plies(match, game, None):
         if ply.by == "bot":
             yield Decision(ply.number, ply.seat, legal, ply.state.history()[-1])
         legal = _look(ply.state, observation)

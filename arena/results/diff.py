@@ -14,13 +14,13 @@ import pandas as pd
 from scipy.special import ndtri
 
 from arena.core.errors import ArenaError, ConfigError
-from arena.core.files import MAX_JSON, read_json
+from arena.core.files import MAX_JSON_BYTES, read_json
 from arena.plan.model import ResolvedPlan
 from arena.results.columns import DIFF, HIGH, LOW
 from arena.results.leaderboard_files import about_board
 from arena.results.leaderboards import leaderboards
 from arena.results.tables import from_csv
-from arena.tournament.logs import LOG
+from arena.tournament.logs import LOG_FILE
 from arena.tournament.tournament import Tournament
 from engine.errors import one_line
 
@@ -87,7 +87,7 @@ def read_leaderboards(target: str | Path, home: str | Path | None = None) -> dic
         if not path.is_file():
             raise ConfigError(f"{path}: no such file")
         return dict([_read(path)])
-    if path.is_dir() and not (path / LOG).is_file():
+    if path.is_dir() and not (path / LOG_FILE).is_file():
         stems = sorted(
             {file.stem for file in path.iterdir() if BOARD_SLUG.fullmatch(file.stem) and is_leaderboard_file(file)}
         )
@@ -135,7 +135,7 @@ def _frame(path: Path, about: Mapping[str, Any]) -> pd.DataFrame:
             raise ValueError("rows with different columns")
         return pd.DataFrame(rows)
     if path.suffix == ".csv":
-        if path.stat().st_size > MAX_JSON:
+        if path.stat().st_size > MAX_JSON_BYTES:
             raise ValueError("too large")
         frame = pd.read_csv(path, dtype={"bot": str}, keep_default_na=False, na_values=[""])
         return frame.map(lambda cell: from_csv(cell) if isinstance(cell, str) else cell)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import pandas as pd
 
-from arena.core.match_ids import listed_dice
+from arena.core.match_ids import list_dice_kinds
 from arena.results.leaderboards import leaderboard
 from arena.tournament.counted import BoardMatches
 from arena.tournament.tournament import Tournament
@@ -43,8 +43,8 @@ class EarlyLeaderboards:
 
     def _begin(self, board: int) -> None:
         tournament = self.tournament.now()
-        matches, out = tournament.counted(board), tournament.out(board)
-        dice = listed_dice(tournament.schedule.dice_of(board))
+        matches, out = tournament.counted(board), tournament.disqualified(board)
+        dice = list_dice_kinds(tournament.schedule.dice_kinds(board))
         self._latest = board
         self._thread = threading.Thread(target=self._rate, args=(board, matches, out, dice), daemon=True, name="rating")
         self._thread.start()

@@ -46,7 +46,7 @@ def export_log(
     files = [write_file(path, [content]) for path, content in tables]
     if "matches" in what:
         files += write_matches(folder, tournament, formats or [JSON_LINES], columns)
-    return [*files, *write_plan_and_versions(folder, tournament.published(), tournament.store.last_versions())]
+    return [*files, *write_plan_and_versions(folder, tournament.published(), tournament.store.runs.last_versions())]
 
 
 def write_report(

@@ -14,7 +14,7 @@ import pandas as pd
 
 from arena.core.errors import ConfigError
 from arena.core.files import write_file
-from arena.core.match_ids import Kind, listed_dice
+from arena.core.match_ids import DiceKind, list_dice_kinds
 from arena.plan.files import write_plan_and_versions
 from arena.results.columns import check_columns
 from arena.results.tables import records, render_frame, select_columns
@@ -30,14 +30,14 @@ def about_board(board: Board, schedule: Schedule) -> dict[str, Any]:
         "game": board.game,
         "players": board.players,
         "rules_version": board.rules_version,
-        "dice": listed_dice(schedule.dice_of(schedule.boards.index(board))),
+        "dice": list_dice_kinds(schedule.dice_kinds(schedule.boards.index(board))),
         "bots": {entry.label: {"identity": entry.identity, "spec": entry.spec} for entry in entries},
     }
 
 
 def board_title(board: str, dice: str) -> str:
     """Return the title of a board, with its dice where any are secret."""
-    return f"{board} (dice: {dice})" if dice not in ("", Kind.PUBLIC.words) else board
+    return f"{board} (dice: {dice})" if dice not in ("", DiceKind.PUBLIC.words) else board
 
 
 def render_board(
@@ -87,4 +87,4 @@ def write_leaderboards(
     """Write every leaderboard in every format, plan.json and versions.json, and return the paths."""
     files = render_tables(folder, tournament.schedule, boards, formats, columns)
     paths = [write_file(path, [content]) for path, content in files]
-    return [*paths, *write_plan_and_versions(folder, tournament.published(), tournament.store.last_versions())]
+    return [*paths, *write_plan_and_versions(folder, tournament.published(), tournament.store.runs.last_versions())]

@@ -11,11 +11,11 @@ from collections.abc import Callable, Mapping
 import numpy as np
 import pandas as pd
 
-from arena.core.match_ids import listed_dice
+from arena.core.match_ids import list_dice_kinds
 from arena.results.columns import DECIMALS, FAULTS, LEADERBOARD
 from arena.results.matches import returns
 from arena.stats.blocks import Blocks
-from arena.stats.board import Played, rating_columns, ratings_of
+from arena.stats.board import MatchArrays, rating_columns, ratings_of
 from arena.stats.fit import Results
 from arena.stats.grouping import group_rows
 from arena.stats.means import interval, over_blocks
@@ -160,13 +160,13 @@ def by_label(matches: BoardMatches) -> tuple[BoardMatches, np.ndarray]:
     return matches._replace(entries=number[matches.entries], labels=matches.labels[used]), used
 
 
-def as_played(matches: BoardMatches) -> Played:
+def as_played(matches: BoardMatches) -> MatchArrays:
     """Return the matches as arrays to rate; without seats, bots that tied are in the order of labels."""
     entries, ranks = matches.entries, matches.ranks
     if not matches.has_seats:
         order = np.argsort(ranks * len(matches.labels) + entries, axis=1)
         entries, ranks = (np.take_along_axis(each, order, axis=1) for each in (entries, ranks))
-    return Played(entries, ranks, matches.block, matches.distinct_share)
+    return MatchArrays(entries, ranks, matches.block, matches.distinct_share)
 
 
 def ratings_with_intervals(matches: BoardMatches) -> pd.DataFrame:
@@ -226,8 +226,8 @@ def leaderboards(
             boards[index] = early[index]
             continue
         begin(index)
-        frame = leaderboard(tournament.counted(index), tournament.out(index), plackett_luce)
-        frame.attrs["dice"] = listed_dice(tournament.schedule.dice_of(index))
+        frame = leaderboard(tournament.counted(index), tournament.disqualified(index), plackett_luce)
+        frame.attrs["dice"] = list_dice_kinds(tournament.schedule.dice_kinds(index))
         boards[index] = frame
     return boards
 

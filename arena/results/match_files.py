@@ -14,9 +14,9 @@ from typing import Any
 import pandas as pd
 
 from arena.core.errors import ConfigError
-from arena.core.files import whole_file, write_file
+from arena.core.files import atomic_file, write_file
 from arena.core.match_ids import match_id
-from arena.match.json_lines import KEYS, Record, as_line
+from arena.match.json_lines import LINE_KEYS, MatchRecord, record_as_line
 from arena.match.stored import StoredMatch
 from arena.results.columns import DECIMALS, MATCHES, check_columns
 from arena.results.tables import as_csv, render_frame, select_columns
@@ -31,18 +31,18 @@ MAX_DOCUMENT_ROWS = 10_000
 """Rows of a table for people (Markdown, HTML, LaTeX)."""
 
 
-def match_records(tournament: Tournament) -> Iterator[Record]:
+def match_records(tournament: Tournament) -> Iterator[MatchRecord]:
     """Yield every match as a record, in canonical order."""
     schedule = tournament.schedule
     for page in tournament.matches():
         for block, match in page:
             entries = [schedule.entries[entry] for entry in schedule.seats(block, match.lineup)]
-            yield Record.of(match, entries, schedule.boards[block.board].rules_version)
+            yield MatchRecord.of(match, entries, schedule.boards[block.board].rules_version)
 
 
 def match_lines(tournament: Tournament, columns: Sequence[str] = ()) -> Iterator[str]:
     """Yield every match as a line of JSON, with the wanted keys."""
-    return (as_line(record, columns) for record in match_records(tournament))
+    return (record_as_line(record, columns) for record in match_records(tournament))
 
 
 def seat_rows(schedule: Schedule, block: Block, match: StoredMatch) -> Iterator[tuple[Any, ...]]:
@@ -101,7 +101,7 @@ def check_match_columns(kinds: Sequence[str], columns: Sequence[str]) -> None:
     if set(kinds) - {"jsonl"}:
         check_columns(columns, MATCHES.names, "matches")
     if "jsonl" in kinds:
-        check_columns(columns, KEYS, "matches in JSON Lines")
+        check_columns(columns, LINE_KEYS, "matches in JSON Lines")
 
 
 def write_matches(
@@ -140,7 +140,7 @@ def _write_parquet(path: Path, frames: Iterator[pd.DataFrame], empty: pd.DataFra
     import pyarrow.parquet as pq
 
     schema = pa.Schema.from_pandas(empty, preserve_index=False)
-    with whole_file(path) as file, pq.ParquetWriter(file, schema) as writer:
+    with atomic_file(path) as file, pq.ParquetWriter(file, schema) as writer:
         for group in _grouped(frames):
             writer.write_table(pa.Table.from_pandas(group, schema, preserve_index=False))
 

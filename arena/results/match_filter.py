@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arena.tournament.extents import having
+from arena.tournament.extents import with_seats
 
 
 class MatchKey(NamedTuple):
@@ -98,9 +98,9 @@ def matching(view: IndexView, wanted: MatchFilter) -> np.ndarray:
     if wanted.cause is not None:
         tests.append(seat["cause"] == _number(view.causes, wanted.cause) if wanted.cause else seat["cause"] > 0)
     if tests:
-        found &= having(seat, np.logical_and.reduce(tests), view.total)
+        found &= with_seats(seat, np.logical_and.reduce(tests), view.total)
     if wanted.opponent is not None:
-        found &= having(seat, np.isin(seat["entry"], view.entries(wanted.opponent)), view.total)
+        found &= with_seats(seat, np.isin(seat["entry"], view.entries(wanted.opponent)), view.total)
     return found
 
 

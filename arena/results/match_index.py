@@ -28,7 +28,7 @@ from arena.results.match_columns import MatchColumns, read_columns
 from arena.results.match_filter import IndexView, MatchFilter, MatchKey, matching
 from arena.results.match_reader import MatchReader
 from arena.store import Store
-from arena.tournament.extents import Extents, planned
+from arena.tournament.extents import Extents, planned_matches
 from engine.cache import cache_root
 
 BROKEN_FILE_ERRORS = (
@@ -108,7 +108,7 @@ class MatchIndex:
                 self._inode = (stat.st_dev, stat.st_ino)
                 self._reader, self._view = MatchReader(self.log, MatchColumns(), {}), None
                 self._load(store)
-            run, view = store.latest_run(), self._view
+            run, view = store.runs.latest_run(), self._view
             if self._reader.update(store, run) or view is None or view.run != run:
                 self._orders = {}
                 view = self._reader.view(store, run)
@@ -124,7 +124,7 @@ class MatchIndex:
     def planned(self, view: IndexView, of: Extents) -> np.ndarray:
         """Return which matches are of the plan, in complete blocks or not."""
         if self._planned is None or self._planned[0] is not view or self._planned[1] is not of:
-            self._planned = view, of, planned(of, view.boards, view.match, view.seat)
+            self._planned = view, of, planned_matches(of, view.boards, view.match, view.seat)
         return self._planned[2]
 
     def find(

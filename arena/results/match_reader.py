@@ -69,7 +69,7 @@ class MatchReader:
     def _read_plan(self, store: Store) -> None:
         """Find out where matches are in the plan, how many line-ups blocks have, and so which may gain matches."""
         columns, match = self.columns, {name: self.columns.match[name] for name in LOG_COLUMNS}
-        self._seating, plan = Seating(Tournament(store).plan.schedule()), _digest(store.last_plan())
+        self._seating, plan = Seating(Tournament(store).plan.schedule()), _digest(store.runs.last_plan())
         if plan != columns.plan:
             read = {name: column.view for name, column in match.items()}
             table, entry = self._seats(store, read, columns.seat["bot"].view)

@@ -34,12 +34,12 @@ def match_frame(store: Store, game: str, found: BoardMatches) -> pd.DataFrame:
     """Return `board_matches` of the matches of `Tournament.counted`."""
     players = found.ranks.shape[1]
     timed, ended, plies, hashes = [], [], [], []
-    for one, word, count, moves in store.match_rows(game, players, "m.timed, m.ended, m.plies, m.moves"):
+    for one, word, count, moves in store.board(game, players).match_rows("m.timed, m.ended, m.plies, m.moves"):
         timed.append(bool(one))
         ended.append(sys.intern(word))
         plies.append(count)
         hashes.append(_moves_hash(read_moves(moves)))
-    causes = [cause for (cause,) in store.seat_rows(game, players, "s.cause")]
+    causes = [cause for (cause,) in store.board(game, players).seat_rows("s.cause")]
     frame = seat_frame(found).assign(
         seat=np.tile(np.arange(players), len(found.rows)),
         score=np.full(found.ranks.size, np.nan) if found.scores is None else found.scores.ravel(),

@@ -105,7 +105,7 @@ def power(
                 Power(
                     *(board.game, board.players, a, b, seen, options, target_difference, needed),
                     matches_per_block=schedule.lineups(board),
-                    seconds_per_match=None if schedule.is_foreign else store.seconds(board.game, board.players),
+                    seconds_per_match=None if schedule.is_foreign else store.board(board.game, board.players).seconds(),
                     own_dice=has_own_dice(schedule, index),
                 )
             )
@@ -124,7 +124,7 @@ def paired_differences(matches: pd.DataFrame, schedule: Schedule, board: int, en
     """Return, by block with both bots, the difference of their mean returns; in duels that in the duel's seat."""
     if matches.empty:
         return pd.Series(dtype=float)
-    if set(entries) == set(schedule.rivals(board) or ()):
+    if set(entries) == set(schedule.compared_pair(board) or ()):
         players = matches["seat"].max() + 1
         matches = matches[matches["seat"] == matches["round"] % players]
     if schedule.is_foreign:  # whose blocks need not be of one table

@@ -12,12 +12,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from arena.core.command import to_resume
+from arena.core.command import resume_command
 from arena.core.errors import ArenaError, StoreError
-from arena.core.match_ids import listed_dice
-from arena.core.names import COMPARISONS, PLAYED, is_open_ended
+from arena.core.match_ids import list_dice_kinds
+from arena.core.names import COMPARISONS_FOLDER, PLAYED_FOLDER, is_open_ended
 from arena.core.paths import home_folder
-from arena.match.game_faults import lines_of, read_faults
+from arena.match.game_faults import fault_lines, read_faults
 from arena.schedule.blocks import Schedule
 from arena.store import Store, Writer, read_writer
 from arena.tournament.logs import find_log, logs_under
@@ -117,18 +117,18 @@ def _run_status(log: Path) -> RunStatus:
     running, writer = read_writer(log)
     with Tournament.open(log) as tournament:
         store, resolved, schedule = tournament.store, tournament.plan, tournament.schedule
-        finished = store.is_finished()
+        finished = store.runs.is_finished()
         boards = list(_boards(tournament, is_open_ended(resolved.name) and finished))
         pair = schedule.comparison[:2] if schedule.comparison is not None else ()
         matches, planned = sum(board.matches for board in boards), sum(board.planned for board in boards)
-        run, last = store.last_run(), _last_write(log)
+        run, last = store.runs.last_run(), _last_write(log)
         played = sum(count for number, _, count in run.workers if number == run.number)
         rate = _rate(played, run.started, last) if resolved.foreign is None else None
         foreign = resolved.foreign
         workers = _by_host(run.workers) if foreign is None else {}
         seconds_left = _seconds_left(store, boards, workers) if running and played else None
         complete = finished or matches >= planned
-        open_keys = any(key.disclosed is None for key in store.secret_keys())
+        open_keys = any(key.disclosed is None for key in store.keys.all())
     return RunStatus(
         name=_name(log, resolved.name),
         log=log,
@@ -147,7 +147,7 @@ def _run_status(log: Path) -> RunStatus:
         free=shutil.disk_usage(log.parent).free,
         dice=_dice(schedule, open_keys),
         foreign="" if foreign is None else f"{foreign.status} from {one_line(foreign.file)}",
-        failed=[] if running or complete else [*lines_of(read_faults(log.parent), log)],
+        failed=[] if running or complete else [*fault_lines(read_faults(log.parent), log)],
         resume=_resume_command(writer) if writer and not (running or complete) else "",
     )
 
@@ -157,7 +157,7 @@ def _name(log: Path, planned: str) -> str:
     parts, folder = Path(planned).parts, log.parent.resolve().parts
     if folder[-len(parts) :] == parts:
         return one_line(planned)
-    return one_line("/".join(folder[-2:]) if folder[-2] in (COMPARISONS, PLAYED) else folder[-1])
+    return one_line("/".join(folder[-2:]) if folder[-2] in (COMPARISONS_FOLDER, PLAYED_FOLDER) else folder[-1])
 
 
 def _resume_command(writer: Writer) -> str:
@@ -170,12 +170,12 @@ def _resume_command(writer: Writer) -> str:
         here = os.getcwd()
     except OSError:  # it has been removed
         here = ""
-    return to_resume(command) if folder == here else f"cd {shlex.quote(folder)} && {to_resume(command)}"
+    return resume_command(command) if folder == here else f"cd {shlex.quote(folder)} && {resume_command(command)}"
 
 
 def _dice(schedule: Schedule, open_keys: bool) -> str:
     disclosed = schedule.has_secret_dice and not open_keys
-    return listed_dice(schedule.kinds_of_dice) + ", disclosed" * disclosed
+    return list_dice_kinds(schedule.dice_kinds()) + ", disclosed" * disclosed
 
 
 def _state(running: bool, complete: bool, writer: Writer | None) -> str:
@@ -208,7 +208,7 @@ def _seconds_left(store: Store, boards: Sequence[BoardStatus], workers: Mapping[
     seconds = 0.0
     for board in boards:
         if board.planned > board.matches:
-            usual = store.usual_seconds(board.game, board.players)
+            usual = store.board(board.game, board.players).usual_seconds()
             if usual is None:
                 return None
             seconds += (board.planned - board.matches) * usual
@@ -231,7 +231,7 @@ def _boards(tournament: Tournament, decided: bool) -> Iterator[BoardStatus]:
     """Yield the status of the boards of a plan; a decided comparison has no more matches than it took."""
     schedule = tournament.schedule
     for index, board in enumerate(schedule.boards):
-        progress, out = tournament.progress(index), tournament.out(index)
+        progress, out = tournament.progress(index), tournament.disqualified(index)
         yield BoardStatus(
             game=one_line(board.game),
             players=board.players,

@@ -12,7 +12,7 @@ from arena.results.matches import BoardName, chosen_boards, seat_frame
 from arena.schedule.blocks import Schedule
 from arena.schedule.foreign import ForeignSchedule
 from arena.stats.head_to_head import rounded
-from arena.stats.variance import SHARES, seat_advantage, variance_table
+from arena.stats.variance import VARIANCE_SOURCES, seat_advantage, variance_table
 from arena.tournament.dice_keys import has_own_dice
 from arena.tournament.tournament import Tournament
 
@@ -47,6 +47,6 @@ def board_variance(matches: pd.DataFrame, schedule: Schedule, index: int) -> pd.
     except StoreError:
         if not schedule.is_foreign:
             raise
-    shares = pd.DataFrame({"statistic": "share", "part": SHARES})
+    shares = pd.DataFrame({"statistic": "share", "part": VARIANCE_SOURCES})
     shares[["value", "value_ci_low", "value_ci_high"]] = np.nan
     return rounded(pd.concat([seat_advantage(matches, players), shares], ignore_index=True))

@@ -11,7 +11,7 @@ from typing import Any
 
 import engine
 from arena.core.errors import ConfigError
-from arena.core.exit_codes import tells_of_a_kill
+from arena.core.exit_codes import mentions_external_kill
 from arena.core.limits import Limits
 from arena.isolation import SUBMITTED_LEVEL, Isolation, launcher
 from arena.match.dice import single_key
@@ -19,12 +19,12 @@ from arena.match.stored import StoredMatch
 from arena.plan.bots import ResolvedBot, resolve_bots
 from arena.plan.config import BotEntry
 from arena.plan.resolve import Plan, single_plan
-from arena.registry.bundles import MANIFEST
+from arena.registry.bundles import MANIFEST_FILE
 from arena.registry.declarations import Declaration, first_answers
 from arena.registry.discovery import own_bot
 from arena.registry.manifest import read_program
 from arena.registry.submissions import Version, answers_of, keep_answers
-from arena.registry.submitting import Kept, admitted, check_room, keep
+from arena.registry.submitting import SubmissionResult, check_author, check_can_store, store_submission
 from arena.runner.single import play_specs, random_seed, single_match
 from arena.schedule.blocks import MatchSpec, Schedule
 from arena.schedule.boards import Board
@@ -195,22 +195,22 @@ def submit(
     games: Sequence[str] = (),
     home: str | Path | None = None,
     show: ShowBoard = lambda board: None,
-) -> tuple[Kept | None, CheckResult | None]:
+) -> tuple[SubmissionResult | None, CheckResult | None]:
     """Check a bot and keep it unless it fails; a source that is already the newest of that name is not checked.
 
     The first result is None when the check failed, the second when there was nothing to check. Raises as
-    `check` and `arena.registry.submitting.keep` do.
+    `check` and `arena.registry.submitting.store_submission` do.
     """
-    before = admitted(name, author, home).get(name)
-    check_room(home)
+    before = check_author(name, author, home).get(name)
+    check_can_store(home)
     source = own_bot(path)
     bundle = source.bundle()
     if before and not before.withdrawn and before.newest.source == (bundle.hash, source.module, source.class_name):
-        return keep(source.module, source.class_name, bundle, name, author, home), None
+        return store_submission(source.module, source.class_name, bundle, name, author, home), None
     report = check(path, isolation, games, home=home, show=show)
     if not report.ok:
         return None, report
-    done = keep(source.module, source.class_name, report.bot.bundle, name, author, home)
+    done = store_submission(source.module, source.class_name, report.bot.bundle, name, author, home)
     if not source.is_program:
         _keep_declared(report, done.submission.newest, home)
     return done, report
@@ -320,7 +320,7 @@ def _hung(match: MatchSpec, stored: StoredMatch) -> bool:
     """Return whether the bot ran out of time; before play that is an `init` fault by the clock."""
     seat = match.seats.index(BOT_ENTRY)
     cause, _ = stored.forfeits.get(seat, ("", 0))
-    return stored.timed and cause in ("timeout", "init") and not tells_of_a_kill(stored.details.get(seat, ""))
+    return stored.timed and cause in ("timeout", "init") and not mentions_external_kill(stored.details.get(seat, ""))
 
 
 def _problems(bot: ResolvedBot, played: Sequence[StoredMatch], seat: int, command: str) -> Iterator[Problem]:
@@ -335,7 +335,7 @@ def _problems(bot: ResolvedBot, played: Sequence[StoredMatch], seat: int, comman
     first, second = played
     if first.moves != second.moves and not (first.timed or second.timed):
         ply = next(at for at, (one, two) in enumerate(zip(first.moves, second.moves, strict=False)) if one != two)
-        resettable = bot.bundle.is_program and read_program(bot.bundle.files[MANIFEST], bot.source.name).resettable
+        resettable = bot.bundle.is_program and read_program(bot.bundle.files[MANIFEST_FILE], bot.source.name).resettable
         yield Problem(
             NOT_RESETTABLE if resettable else NOT_REPEATABLE,
             f"in seat {seat}, at ply {ply + 1}",

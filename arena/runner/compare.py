@@ -20,28 +20,28 @@ import numpy as np
 from arena.core.errors import ConfigError
 from arena.core.files import write_file
 from arena.core.limits import Limits
-from arena.core.match_ids import Kind
-from arena.core.names import COMPARISONS, shown_name
+from arena.core.match_ids import DiceKind
+from arena.core.names import COMPARISONS_FOLDER, shown_name
 from arena.core.paths import home_folder
 from arena.plan.bots import ResolvedBot, entry_keys, resolve_bots
 from arena.plan.config import MAX_LABEL_CHARS, BotEntry
 from arena.plan.files import write_plan
 from arena.plan.resolve import Plan, single_plan
-from arena.registry.bundles import MANIFEST
+from arena.registry.bundles import MANIFEST_FILE
 from arena.registry.game_rules import rules_of_plugins
 from arena.runner.options import Matchup, RunOptions, StopRule
 from arena.runner.run import Outcome, Progress, Run
 from arena.schedule.blocks import Schedule
 from arena.schedule.boards import Board
-from arena.schedule.comparisons import Compared, StopTest
+from arena.schedule.comparisons import ComparisonPlan, StopTest
 from arena.schedule.kinds.duel import Duel
 from arena.schedule.kinds.round_robin import RoundRobin
 from arena.schedule.openings import chosen_plies, setup_plies
-from arena.stats.estimates import Estimate, Lead, fixed_estimate, lead, stopped_estimate
+from arena.stats.estimates import Lead, ScoreEstimate, fixed_estimate, lead, stopped_estimate
 from arena.stats.paired import Saving, dice_saving
 from arena.tournament.dice_keys import finish_log, has_own_dice, shared_in_blocks, with_dice_keys
 from arena.tournament.log_keys import with_disclosed_keys
-from arena.tournament.logs import LOG
+from arena.tournament.logs import LOG_FILE
 from arena.tournament.same_rules import with_same_rules
 from arena.tournament.sequential import tally_of
 from arena.tournament.tally import Tally
@@ -65,7 +65,7 @@ class Comparison:
     plan: Plan
     end: EndReason
     tally: Tally
-    estimate: Estimate | None
+    estimate: ScoreEstimate | None
     """None without a block."""
     saving: Saving
     """By what the matches of a block share: dice, opening and seeds; with `own_dice` the opening alone."""
@@ -123,17 +123,17 @@ class Comparison:
         return lead(self.tally.counts, self.tally.test if self.end == "decided" else None)
 
     @property
-    def elo(self) -> Estimate | None:
+    def elo(self) -> ScoreEstimate | None:
         """The estimate as logistic Elo."""
         return self.estimate and self.estimate.elo
 
     @property
-    def difference(self) -> Estimate | None:
+    def difference(self) -> ScoreEstimate | None:
         """The estimate as A's mean return minus B's, from -2 to 2."""
         return self.estimate and self.estimate.difference
 
     @property
-    def normalized_elo(self) -> Estimate | None:
+    def normalized_elo(self) -> ScoreEstimate | None:
         """The estimate in deviations of a match's score; None where all blocks are equal."""
         return self.estimate and self.estimate.normalized_elo(self.tally.counts)
 
@@ -191,7 +191,7 @@ def compare(
     try:
         plan = comparison_plan(matchup, stop, worker, home)
         folder = home_folder(home) / plan.name
-        with Tournament.create(folder / LOG) as tournament:
+        with Tournament.create(folder / LOG_FILE) as tournament:
             _check_name(plan, tournament)
             store = tournament.store
             plan = with_dice_keys(with_same_rules(plan, store, same_rules), store)
@@ -254,10 +254,12 @@ def comparison_plan(
         permutations=False,
         scheduler=Duel.model_validate(duel) if others else RoundRobin(),
         limits=Limits(),
-        comparison=Compared(a, b, StopTest(**asdict(stop.test)) if stop.test else None, setup_plies(game) + plies),
-        secret_dice=Kind.COMMON if matchup.common_dice else Kind.SECRET,
+        comparison=ComparisonPlan(
+            a, b, StopTest(**asdict(stop.test)) if stop.test else None, setup_plies(game) + plies
+        ),
+        secret_dice=DiceKind.COMMON if matchup.common_dice else DiceKind.SECRET,
     )
-    name = _name(schedule) if matchup.name is None else f"{COMPARISONS}/{matchup.name}"
+    name = _name(schedule) if matchup.name is None else f"{COMPARISONS_FOLDER}/{matchup.name}"
     return Plan(name, schedule, tuple(unique), (), (), rules_of_plugins([game.spec]))
 
 
@@ -299,7 +301,7 @@ def _path_ends(spec: str) -> list[str]:
     path = Path(name).resolve()
     if not path.exists():
         return []
-    path = path.parent if path.name == MANIFEST else path.with_suffix("")
+    path = path.parent if path.name == MANIFEST_FILE else path.with_suffix("")
     return ["/".join(path.parts[start:]) for start in range(len(path.parts) - 1, 0, -1)]
 
 
@@ -325,7 +327,7 @@ def _name(schedule: Schedule) -> str:
     rest = [keys[entry] for entry in schedule.fillers(0)]
     digest = hashlib.blake2b(json.dumps([board.game, board.players, two, rest]).encode(), digest_size=4).hexdigest()
     words = [re.sub(r"[^A-Za-z0-9]+", "_", key).strip("_")[:24] for key in two]
-    return f"{COMPARISONS}/{board.slug}-{words[0]}-{words[1]}-{digest}"
+    return f"{COMPARISONS_FOLDER}/{board.slug}-{words[0]}-{words[1]}-{digest}"
 
 
 def _comparison(plan: Plan, tally: Tally, outcome: Outcome, folder: Path) -> Comparison:

@@ -15,7 +15,7 @@ from arena.match.result import MatchRow
 from arena.schedule.blocks import Block, MatchSpec, Schedule
 from arena.schedule.tables import Table
 from arena.store import Store
-from arena.tournament.disqualification import ONE_IN, Disqualifications, in_plan
+from arena.tournament.disqualification import MATCHES_PER_FORFEIT, Disqualifications, in_plan
 from arena.tournament.sequential import add_block, new_tally, seat_result
 from arena.tournament.tally import SeatResult, Tally
 
@@ -111,7 +111,7 @@ class DisqualificationFold(Fold):
         rule = self.rule
         faults = 2 * (rule.faults.get(entry, 0) + self._faults[entry])
         in_time = entry not in rule.disqualified and faults >= rule.forfeit_limit
-        return in_time and faults * ONE_IN >= rule.matches(entry, rule.rounds + 1)
+        return in_time and faults * MATCHES_PER_FORFEIT >= rule.matches(entry, rule.rounds + 1)
 
     def counts(self, block: Block) -> bool:
         return in_plan(self.rule.disqualified, block.round, block.table)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from arena.schedule.boards import Board
-from arena.stats.estimates import Estimate, fixed_estimate, stopped_estimate
+from arena.stats.estimates import ScoreEstimate, fixed_estimate, stopped_estimate
 from arena.stats.sprt import Sprt
 from arena.tournament.sequential import tally_of
 from arena.tournament.tally import Tally
@@ -34,11 +34,11 @@ class ComparisonSoFar:
     """None where the number of blocks is fixed."""
     tally: Tally
     points: list[LlrPoint]
-    estimate: Estimate | None
+    estimate: ScoreEstimate | None
     """None without a block."""
 
     @property
-    def elo(self) -> Estimate | None:
+    def elo(self) -> ScoreEstimate | None:
         """The estimate as logistic Elo."""
         return self.estimate and self.estimate.elo
 

@@ -10,14 +10,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from arena.match.game_faults import GameFault
-from arena.match.heartbeat import NOBODY, SILENCE
+from arena.match.heartbeat import MAX_SILENCE_SECONDS, NOBODY
 from arena.match.result import MatchRow
 from arena.runner.board_queue import BoardQueue
 from arena.runner.folds import SequentialFold
 from arena.runner.play_order import PlayOrder, chunk_seconds
 from arena.runner.retries import RetryPolicy
 from arena.schedule.blocks import MatchSpec
-from arena.store import Finished
+from arena.store import FinishedMatch
 from arena.tournament.tally import Tally
 from arena.tournament.tournament import Tournament
 from arena.workers.messages import WorkerDeath
@@ -37,7 +37,7 @@ class MatchQueue:
         present = schedule if schedule.comparison is not None else tournament.schedule  # its fold decides
         self._has_stages = bool(present.stages)
         self.boards = [BoardQueue(number, self.store, present, is_due) for number in range(len(schedule.boards))]
-        self.unwritten: list[Finished] = []
+        self.unwritten: list[FinishedMatch] = []
         """Results that are not in the log yet."""
         self.retries = RetryPolicy()
         self.game_faults: dict[int, GameFault] = {}
@@ -175,7 +175,7 @@ class MatchQueue:
             board.costs.learn(spec.seats, row.seconds)
             attempts = self.retries.on_played(spec, killed.get(number, ()))
             board.fold.take(spec, row)
-            self.unwritten.append(Finished(spec, row, chunk.worker_name, attempts))
+            self.unwritten.append(FinishedMatch(spec, row, chunk.worker_name, attempts))
 
     def _put_back(self, chunk: Chunk, start: int = 0) -> None:
         """Remove the matches of a chunk from one on, to hand them out again."""
@@ -197,7 +197,9 @@ class MatchQueue:
         match = chunk.matches.pop(min(death.number, len(chunk.matches) - 1))
         self._put_back(chunk)
         if death.cause == "timeout" and death.seat == NOBODY:
-            self.stop_board(match.spec, GameFault(f"its rules did not come back in {SILENCE:g} s", "", [], ""))
+            self.stop_board(
+                match.spec, GameFault(f"its rules did not come back in {MAX_SILENCE_SECONDS:g} s", "", [], "")
+            )
         elif (charged := self.retries.on_worker_death(match, death)) is not None:
             self.order.put_back([charged])
 

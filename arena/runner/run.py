@@ -77,7 +77,7 @@ class Run:
         resolved = self.plan.resolved()
         if not missing and resolved == Tournament(self.store).plan:
             return Outcome(self.progress, False, [], time.monotonic() - started)
-        resumes = self.store.has_run()
+        resumes = self.store.runs.has_run()
         self._begin(resolved.as_json())
         if missing:
             with self.interruption.on_signals():

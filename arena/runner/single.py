@@ -13,9 +13,9 @@ from arena.core.paths import home_folder
 from arena.isolation import LEVELS, Isolation
 from arena.match.dice import key_hash
 from arena.match.game_faults import GameError
-from arena.match.replay import Told
+from arena.match.replay import ReplayedPly
 from arena.match.result import MatchRow
-from arena.match.stored import Place, SecretKey, StoredMatch, stored_match
+from arena.match.stored import PlannedMatch, SecretKey, StoredMatch, stored_match
 from arena.plan.bots import resolve_bots
 from arena.plan.config import BotEntry
 from arena.plan.resolve import Plan, single_plan
@@ -125,7 +125,7 @@ def play_specs(plan: Plan, specs: Sequence[MatchSpec], worker: WorkerProcess) ->
     return [replace(match, printed=ends) for match, ends in zip(stored, printed, strict=True)]
 
 
-def retold(match: StoredMatch, audit: bool, drawn: bool) -> Sequence[Told]:
+def retold(match: StoredMatch, audit: bool, drawn: bool) -> Sequence[ReplayedPly]:
     """Return the plies of a match, replayed by a worker process; `drawn` with drawings, in an `audit` with their draws.
 
     Raises `StoreError` when the match cannot be replayed.
@@ -149,5 +149,5 @@ def stored_of(plan: Plan, spec: MatchSpec, row: MatchRow) -> StoredMatch:
     board = schedule.boards[block.board]
     secret = next((SecretKey(key, block.key, "", None) for key in plan.secret_keys if key_hash(key) == block.key), None)
     where = (board.game, board.players, block.round, board.opening, schedule.seed, block.dice, secret)
-    place = Place(block.identity, block.id, spec.lineup, *where)
+    place = PlannedMatch(block.identity, block.id, spec.lineup, *where)
     return stored_match(place, row, [schedule.entries[entry].spec for entry in spec.seats])

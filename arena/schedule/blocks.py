@@ -8,23 +8,20 @@ names alone, never on a position in a list, so that adding bots or blocks leaves
 from __future__ import annotations
 
 import functools
-import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from arena.core.limits import Limits
-from arena.core.match_ids import Kind, match_id, stream_ids
+from arena.core.match_ids import DiceKind, match_id, stream_ids
+from arena.schedule.block_ids import BlockHashers, digest, redrawn_identity
 from arena.schedule.boards import Board, Entry
-from arena.schedule.comparisons import Compared
+from arena.schedule.comparisons import ComparisonPlan
 from arena.schedule.scheduler import Scheduler, Stage
 from arena.schedule.seatings import Order, base_orders
 from arena.schedule.tables import Table
-
-HASHED_KINDS = {Kind.SECRET: "secret", Kind.COMMON: "common"}
-"""Kinds of dice as identities have them."""
 
 
 class Block(NamedTuple):
@@ -38,7 +35,7 @@ class Block(NamedTuple):
     """16 bytes that common dice are drawn from."""
     identity: bytes
     """16 bytes over everything that decides the block's results; identity and line-up name a match."""
-    dice: Kind = Kind.PUBLIC
+    dice: DiceKind = DiceKind.PUBLIC
     key: str = ""
     """Hash of the secret key of its dice; empty for public ones."""
 
@@ -75,15 +72,15 @@ class Schedule:
     limits: Limits
     keys: tuple[str, ...] = ()
     """Hashes of the secret keys that blocks may have been drawn with; the last one is in use."""
-    secret_dice: Kind = Kind.SECRET
+    secret_dice: DiceKind = DiceKind.SECRET
     """Kind of the dice of blocks with a bot that is not trusted; all others have public dice."""
-    whole: frozenset[bytes] = field(default=frozenset(), compare=False, repr=False)
-    """Identities of the blocks that the log holds whole with a key before the last one, and that keep it."""
-    dropped: frozenset[bytes] = field(default=frozenset(), compare=False, repr=False)
+    complete: frozenset[bytes] = field(default=frozenset(), compare=False, repr=False)
+    """Identities of the blocks that the log holds complete with a key before the last one, and that keep it."""
+    redrawn: frozenset[bytes] = field(default=frozenset(), compare=False, repr=False)
     """Identities of blocks that did not count when their key was disclosed, and are drawn anew with the next one."""
     forfeit_limit: int = 0
     """Forfeits on a board from which a bot may be disqualified there; 0 for never."""
-    comparison: Compared | None = None
+    comparison: ComparisonPlan | None = None
     """What is asked of a comparison, which has one board; None for tournaments."""
     stages: tuple[Stage | None, ...] = ()
     """Progress of boards whose blocks depend on results, by board; empty until it is known."""
@@ -126,27 +123,20 @@ class Schedule:
 
     def seats(self, block: Block, lineup: int) -> Table:
         """Return the entries by seat."""
-        return self._orders(block)[lineup](block.table)
-
-    def _orders(self, block: Block) -> list[Order]:
-        """Return by line-up the function from a block's table to entries by seat."""
-        orders = self._all_orders[self.boards[block.board].players]
-        return orders[block.round % len(orders)]
+        return _by_round(self._orders[block.board], block.round)[lineup](block.table)
 
     @functools.cached_property
-    def _all_orders(self) -> dict[int, list[list[Order]]]:
-        """By number of players, round (as many as differ) and line-up."""
-        numbers = {board.players for board in self.boards}
-        return {
-            players: [[itemgetter(*each) for each in lineups] for lineups in self.places(players)]
-            for players in numbers
-        }
+    def _orders(self) -> list[list[list[Order]]]:
+        """Functions from a block's table to entries by seat: by board, round (as many as differ) and line-up."""
+        return [
+            [[itemgetter(*each) for each in lineups] for lineups in self.places(board.players)] for board in self.boards
+        ]
 
     def places(self, players: int) -> list[list[Table]]:
         """Return which place of a block's table sits in each seat, by round (as many as differ) and line-up."""
         return self.scheduler.places(players, self.permutations)
 
-    def rivals(self, index: int) -> tuple[int, ...] | None:
+    def compared_pair(self, index: int) -> tuple[int, ...] | None:
         """Return the two who take turns in one seat of a board, in which alone they are compared; None elsewhere."""
         return self.tables[index][0][:2] if self.scheduler.takes_turns else None
 
@@ -192,7 +182,7 @@ class Schedule:
     def identities(self, index: int) -> Iterator[tuple[int, Table, bytes]]:
         """Yield round, table and identity of the blocks of `blocks_of`, in a third of its time."""
         board, entries = self.boards[index], self.entries
-        if not self.scheduler.has_usual_orders or not self._guests.isdisjoint(board.entries):
+        if not self.scheduler.has_usual_orders or not self._untrusted.isdisjoint(board.entries):
             yield from ((block.round, block.table, block.identity) for block in self.blocks_of(index))
             return
         orders, (ids, public, _), counts = base_orders(board.players), self._hashers[index], self.counts(index)
@@ -203,19 +193,19 @@ class Schedule:
             for table, key, count in zip(self.tables[index], keys, counts, strict=True):
                 if number < count:
                     table = order(table)
-                    id = _digest(ids, f"[{number}, {key}".encode())
-                    yield number, table, _digest(public, id + b"".join([names[entry] for entry in table]))
+                    id = digest(ids, f"[{number}, {key}".encode())
+                    yield number, table, digest(public, id + b"".join([names[entry] for entry in table]))
 
     def block(self, index: int, number: int, table: Table) -> Block:
         """Return the block of a board's table (entries ordered by key) in a round.
 
-        Of several keys it has the first with which the log holds it `whole`, else the last one.
+        Of several keys it has the first with which the log holds it `complete`, else the last one.
         """
         *older, block = self.drawn(index, number, table)
         if older:
-            block = next((each for each in older if each.identity in self.whole), block)
-        if block.identity in self.dropped:  # what it is drawn with next is not known, and in no log
-            return block._replace(identity=_digest(hashlib.blake2b(b"drawn anew", digest_size=16), block.identity))
+            block = next((each for each in older if each.identity in self.complete), block)
+        if block.identity in self.redrawn:  # what it is drawn with next is not known, and in no log
+            return block._replace(identity=redrawn_identity(block.identity))
         return block
 
     def drawn(self, index: int, number: int, table: Table) -> list[Block]:
@@ -224,64 +214,43 @@ class Schedule:
         order = self.scheduler.base_order(players, table, number)
         key = self.scheduler.block_name(number, [entries[entry].key for entry in table])
         ids, public, secret = self._hashers[index]
-        id = _digest(ids, json.dumps(key).encode())
+        id = digest(ids, json.dumps(key).encode())
         rest = id + "".join([entries[entry].identity for entry in order]).encode()
-        if self._guests.isdisjoint(order):
-            return [Block(index, number, order, id, _digest(public, rest))]
+        if self._untrusted.isdisjoint(order):
+            return [Block(index, number, order, id, digest(public, rest))]
         return [
-            Block(index, number, order, id, _digest(hasher, rest), self.secret_dice, hash)
+            Block(index, number, order, id, digest(hasher, rest), self.secret_dice, hash)
             for hash, hasher in secret.items()
         ]
 
     @functools.cached_property
-    def _guests(self) -> frozenset[int]:
+    def _untrusted(self) -> frozenset[int]:
         """Entries that are not trusted."""
         return frozenset(number for number, entry in enumerate(self.entries) if not entry.trusted)
 
     @property
     def has_secret_dice(self) -> bool:
         """Whether any block has secret dice."""
-        return any(not self._guests.isdisjoint(board.entries) for board in self.boards)
+        return any(not self._untrusted.isdisjoint(board.entries) for board in self.boards)
 
-    def dice_of(self, index: int) -> list[Kind]:
-        """Return the kinds of dice of a board's tables."""
-        kinds = {not self._guests.isdisjoint(table) for table in self.tables[index]}
-        return [self.secret_dice if guarded else Kind.PUBLIC for guarded in sorted(kinds)]
-
-    @property
-    def kinds_of_dice(self) -> list[Kind]:
-        """Return the kinds of dice of all boards."""
-        return sorted({kind for index in range(len(self.boards)) for kind in self.dice_of(index)})
+    def dice_kinds(self, index: int | None = None) -> list[DiceKind]:
+        """Return the kinds of dice of a board's tables, by default of all boards."""
+        boards = self.tables if index is None else (self.tables[index],)
+        secret = {not self._untrusted.isdisjoint(table) for tables in boards for table in tables}
+        return sorted(self.secret_dice if each else DiceKind.PUBLIC for each in secret)
 
     @functools.cached_property
-    def _hashers(self) -> list[tuple[Any, Any, dict[str, Any]]]:
-        """By board: hashers with all that its block ids, and its blocks' identities, begin with.
-
-        The latter for public dice, and for secret ones by the hash of their key. What is hashed is written out here and
-        in `block`: adding a field or changing a default elsewhere changes no id.
-        """
-        found = []
-        for board in self.boards:
-            common = [self.seed, board.game.partition("(")[0], board.params, board.players]
-            rest = [board.rules_version, board.opening, self.limits.key, self.permutations]
-            secret = {key: _hasher([*common, self._hashed_key(key), *rest]) for key in self.keys or ("",)}
-            found.append((_hasher(common), _hasher([*common, "", *rest]), secret))
-        return found
-
-    def _hashed_key(self, key: str) -> Any:
-        return [HASHED_KINDS[self.secret_dice], key]
+    def _hashers(self) -> list[BlockHashers]:
+        """Hashers of block ids and identities, by board."""
+        more = self.seed, self.limits.key, self.permutations, self.keys, self.secret_dice
+        return [BlockHashers.of(board, *more) for board in self.boards]
 
     def matches(self, block: Block) -> list[MatchSpec]:
         """Return the matches of a block, by line-up."""
-        return [MatchSpec(block, lineup, order(block.table)) for lineup, order in enumerate(self._orders(block))]
+        orders = _by_round(self._orders[block.board], block.round)
+        return [MatchSpec(block, lineup, order(block.table)) for lineup, order in enumerate(orders)]
 
 
-def _hasher(parts: list[Any]) -> Any:
-    """Return BLAKE2b-128 that has taken the parts as compact JSON."""
-    return hashlib.blake2b(json.dumps(parts, separators=(",", ":")).encode(), digest_size=16)
-
-
-def _digest(hasher: Any, rest: bytes) -> bytes:
-    hasher = hasher.copy()
-    hasher.update(rest)
-    return bytes(hasher.digest())
+def _by_round(orders: list[list[Order]], number: int) -> list[Order]:
+    """Return by line-up the function from a block's table to entries by seat, given those that differ by round."""
+    return orders[number % len(orders)]

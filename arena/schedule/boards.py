@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Self
 if TYPE_CHECKING:
     from engine import Game
 
-MOST_OF_A_FILE = 120
+MAX_SLUG_CHARS = 120
 """Letters of a game in a file's name; systems have 255 bytes for all of it."""
 
 
@@ -66,6 +66,6 @@ class Board:
     def slug(self) -> str:
         """Game and number of players, for file names."""
         clean = "".join(c if c.isalnum() or c in "_+-" else "." if c == "=" else "-" for c in self.game).strip("-")
-        if len(clean) > MOST_OF_A_FILE:
-            clean = f"{clean[: MOST_OF_A_FILE - 13]}-{hashlib.blake2b(self.game.encode(), digest_size=6).hexdigest()}"
+        if len(clean) > MAX_SLUG_CHARS:
+            clean = f"{clean[: MAX_SLUG_CHARS - 13]}-{hashlib.blake2b(self.game.encode(), digest_size=6).hexdigest()}"
         return f"{clean}_{self.players}p"

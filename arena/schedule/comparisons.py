@@ -15,7 +15,7 @@ class StopTest(NamedTuple):
     model: Literal["logistic", "normalized"]
 
 
-class Compared(NamedTuple):
+class ComparisonPlan(NamedTuple):
     """What a comparison asks: how much stronger the first bot is than the second, as entries of the schedule."""
 
     first: int

@@ -6,24 +6,24 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from typing import Self
 
-from arena.core.match_ids import Kind
+from arena.core.match_ids import DiceKind
 from arena.schedule.blocks import Block, MatchSpec, Schedule
 from arena.schedule.boards import Board
 from arena.schedule.scheduler import Stage
 from arena.schedule.tables import Table
 
-MARK = "unverified foreign results"
+FOREIGN_RESULTS_LABEL = "unverified foreign results"
 """What is said wherever such results are shown."""
 
 
-def marked(name: str) -> str:
+def foreign_name(name: str) -> str:
     """Return the name of a game or bot as specs of foreign results have it, which no game or bot of ours has."""
-    return f"{name}({MARK})"
+    return f"{name}({FOREIGN_RESULTS_LABEL})"
 
 
-def is_marked(text: str) -> bool:
+def is_foreign_name(text: str) -> bool:
     """Return whether a game's or a bot's spec is one of foreign results."""
-    return text.endswith(f"({MARK})")
+    return text.endswith(f"({FOREIGN_RESULTS_LABEL})")
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class ForeignSchedule(Schedule):
     """
 
     has_seats: bool = True
-    """Whether the results told seats; else their numbers mean nothing."""
+    """Whether seats are known; if not, seat numbers are arbitrary."""
 
     @classmethod
     def of(cls, schedule: Schedule, has_seats: bool) -> Self:
@@ -74,7 +74,7 @@ class ForeignSchedule(Schedule):
     def identities(self, index: int) -> Iterator[tuple[int, Table, bytes]]:
         return iter(())
 
-    def dice_of(self, index: int) -> list[Kind]:
+    def dice_kinds(self, index: int | None = None) -> list[DiceKind]:
         return []
 
     def _tables(self, board: Board) -> tuple[Table, ...]:

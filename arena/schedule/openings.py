@@ -12,17 +12,17 @@ from arena.core.errors import ConfigError
 if TYPE_CHECKING:
     from engine import Game
 
-OPENING = re.compile(r"none|random:([1-9][0-9]{0,2})")
-REMEDY = "must be none or random:k with k from 1 to 999"
-TRIALS = 20
+OPENING_PATTERN = re.compile(r"none|random:([1-9][0-9]{0,2})")
+OPENING_RULE = "must be none or random:k with k from 1 to 999"
+OPENING_TRIALS = 20
 """Random openings that are tried before one of unusual length is played."""
 
 
 def opening_plies(text: str) -> int:
     """Return the random plies of an opening; raises `ValueError`."""
-    found = OPENING.fullmatch(text)
+    found = OPENING_PATTERN.fullmatch(text)
     if found is None:
-        raise ValueError(REMEDY)
+        raise ValueError(OPENING_RULE)
     return int(found[1] or 0)
 
 
@@ -53,18 +53,18 @@ def setup_plies(game: Game) -> int:
 def check_opening(game: Game, plies: int) -> None:
     """Raise `ConfigError` for an opening longer than matches are, which would leave next to no move to the bots.
 
-    Of `TRIALS` openings, always the same ones, at least one has to come to its end.
+    Of `OPENING_TRIALS` openings, always the same ones, at least one has to come to its end.
     """
     if plies <= opening_plies(game.default_opening):
         return
     lengths = []
-    for number in range(TRIALS):
+    for number in range(OPENING_TRIALS):
         with contextlib.suppress(Exception):  # a game that fails does so again in play, where that is told
             lengths.append(random_plies(game, plies, random.Random(number)))
     if lengths and max(lengths) < plies:
         raise ConfigError(
-            f"opening = 'random:{plies}': leaves the bots no say: of {TRIALS} random matches of {game.spec} with "
-            f"{game.players} players all had ended before, most by ply {sorted(lengths)[len(lengths) // 2] + 1}"
+            f"opening = 'random:{plies}': leaves the bots no say: of {OPENING_TRIALS} random matches of {game.spec} "
+            f"with {game.players} players all had ended before, most by ply {sorted(lengths)[len(lengths) // 2] + 1}"
         )
 
 

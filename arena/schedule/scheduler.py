@@ -13,7 +13,7 @@ from arena.schedule.boards import Board, Entry
 from arena.schedule.seatings import base_orders, seat_places
 from arena.schedule.tables import Table
 
-Hints = Mapping[str, tuple[Any, str]]
+ConfigHints = Mapping[str, tuple[Any, str]]
 """By key: a value for example, and what the key means."""
 
 
@@ -71,7 +71,7 @@ class Scheduler(Model, ABC):
     """Raised when the same fields give other blocks, so that older logs are refused, not misread."""
     configurable: ClassVar[bool] = True
     """Whether configurations may name it."""
-    hints: ClassVar[Hints] = {}
+    hints: ClassVar[ConfigHints] = {}
     """Of the keys that `arena init` writes commented out."""
     takes_turns: ClassVar[bool] = False
     """Whether the first two entries of the one table take turns in a seat, in which alone they are compared."""

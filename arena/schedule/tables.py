@@ -36,11 +36,11 @@ def choose_tables(count: int, size: int, most: int) -> tuple[Table, ...]:
         appeared[list(table)] += 1
         met[np.ix_(table, table)] += 1
     np.fill_diagonal(met, 0)
-    _even_out(chosen, appeared, met)
+    _balance(chosen, appeared, met)
     return tuple(sorted(chosen))
 
 
-def _even_out(chosen: dict[Table, None], appeared: np.ndarray, met: np.ndarray) -> None:
+def _balance(chosen: dict[Table, None], appeared: np.ndarray, met: np.ndarray) -> None:
     """Exchange single bots of tables until counts are within 2, or no exchange helps."""
     pairs = np.triu_indices(len(appeared), 1)
     for _ in range(4 * len(appeared)):

@@ -21,7 +21,7 @@ from arena.sessions.setup import MAX_START_PLIES, check_position
 from arena.workers import messages
 from arena.workers.process import WorkerProcess
 from engine import EngineError, Game, State, load_game
-from engine.errors import in_short
+from engine.errors import summarise_error
 
 MAX_SIMULATIONS = 5_000_000
 """Most simulations of one job."""
@@ -245,7 +245,7 @@ class _SearchWorker:
         except (ArenaError, EngineError) as error:
             self._fail(job, str(error))
         except Exception as error:
-            self._fail(job, f"the analysis failed: {in_short(error)}")
+            self._fail(job, f"the analysis failed: {summarise_error(error)}")
         return True
 
     def _load(self, job: _Job, board: tuple[str, int]) -> None:

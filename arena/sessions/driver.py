@@ -14,7 +14,7 @@ from pathlib import Path
 
 from arena.core.errors import ArenaError, WorkerError
 from arena.core.machine import cores
-from arena.match.faults import Charge
+from arena.match.faults import KnownFault
 from arena.match.game_faults import GameError
 from arena.match.result import MatchRow
 from arena.plan.resolve import Plan
@@ -26,7 +26,7 @@ from arena.sessions.view import Phase
 from arena.workers import messages
 from arena.workers.process import MAX_STARTS, WorkerProcess
 from engine import EngineError
-from engine.errors import in_short
+from engine.errors import summarise_error
 
 
 @dataclass
@@ -52,7 +52,7 @@ class MatchStart:
     """What a worker needs to know to go on with the match. The session's lock guards it."""
 
     plies: tuple[int, ...]
-    charges: list[Charge] = field(default_factory=list)
+    charges: list[KnownFault] = field(default_factory=list)
     deaths: int = 0
     """Worker processes that ended while the match was in play."""
 
@@ -93,7 +93,7 @@ class SessionDriver:
         except (ArenaError, EngineError) as error:
             self._fail(str(error))
         except Exception as error:
-            self._fail(f"the match failed: {in_short(error)}")
+            self._fail(f"the match failed: {summarise_error(error)}")
         finally:
             self.worker.stop()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from arena.match.faults import Charge
+from arena.match.faults import KnownFault
 from arena.match.result import MatchRow
 from arena.sessions.setup import SessionSetup, is_person, person_name
 from arena.sessions.view import PlyView, SeatView
@@ -116,10 +116,10 @@ class SessionMatch:
         decisions += [seat.forfeit[1] for seat in self.seats if seat.person and seat.forfeit]
         return max(decisions, default=None)
 
-    def forfeits_before(self, ply: int) -> list[Charge]:
+    def forfeits_before(self, ply: int) -> list[KnownFault]:
         """Return the forfeits that stand when plies from this one on are taken back."""
         return [
-            Charge(seat, shown.forfeit[1], shown.forfeit[0], known=shown.forfeit[2])
+            KnownFault(seat, shown.forfeit[1], shown.forfeit[0], known=shown.forfeit[2])
             for seat, shown in enumerate(self.seats)
             if shown.forfeit is not None and 0 <= shown.forfeit[1] < ply
         ]

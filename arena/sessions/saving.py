@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from arena.core.files import made_folder, own_folder
+from arena.core.files import created_folder, temporary_folder
 from arena.core.match_ids import match_id
-from arena.core.names import PLAYED
+from arena.core.names import PLAYED_FOLDER
 from arena.core.paths import home_folder
-from arena.match.json_lines import Record, as_line
+from arena.match.json_lines import MatchRecord, record_as_line
 from arena.match.result import MatchRow
 from arena.match.stored import StoredMatch
 from arena.plan.model import ResolvedPlan
@@ -17,9 +17,9 @@ from arena.plan.resolve import Plan
 from arena.runner.single import single_match, stored_of
 from arena.sessions.session import PlaySession, RefusedError
 from arena.sessions.setup import bot_row, is_person
-from arena.store import Finished, Store, move_into_place
+from arena.store import FinishedMatch, Store, move_into_place
 from arena.tournament.dice_keys import finish_log, now
-from arena.tournament.logs import LOG
+from arena.tournament.logs import LOG_FILE
 
 WORKER = "table"
 """Worker of matches played by hand, as the log has it."""
@@ -35,18 +35,21 @@ def save(session: PlaySession) -> str:
     if session.saved_as:
         return session.saved_as
     plan, row = session.begin_saving()
-    name = f"{PLAYED}/{single_match(plan).block.identity.hex()[:NAME_DIGITS]}"
+    name = f"{PLAYED_FOLDER}/{single_match(plan).block.identity.hex()[:NAME_DIGITS]}"
     saved_as = ""
     try:
         home = home_folder(session.home)
-        log = home / name / LOG
+        log = home / name / LOG_FILE
         if log.exists():
             raise RefusedError(
                 f"a match of the same seats and dice is in {name} already; play with new dice to keep another"
             )
-        with made_folder(home), own_folder(home, ".keep-") as folder:  # killed on the way, it leaves no half a log
-            _write(folder / LOG, name, plan, row, session.versions)
-            move_into_place(folder / LOG, log)
+        with (
+            created_folder(home),
+            temporary_folder(home, ".keep-") as folder,
+        ):  # killed on the way, it leaves no half a log
+            _write(folder / LOG_FILE, name, plan, row, session.versions)
+            move_into_place(folder / LOG_FILE, log)
         saved_as = name
     finally:
         session.end_saving(saved_as)
@@ -66,7 +69,7 @@ def _write(log: Path, name: str, plan: Plan, row: MatchRow, versions: dict[str, 
         resolved = ResolvedPlan.of(name, plan.schedule)
         bots = [bot_row(plan, entry) for entry in range(len(plan.bots))]
         run = store.begin_run(resolved.as_json(), json.dumps(versions), now(), bots, bundles)
-        store.add(plan.schedule, [Finished(single_match(plan), row, WORKER, 1)], run)
+        store.add(plan.schedule, [FinishedMatch(single_match(plan), row, WORKER, 1)], run)
         finish_log(store, plan.schedule)
 
 
@@ -85,4 +88,4 @@ def json_line_of(plan: Plan, row: MatchRow) -> str:
     """Return a match as a line of JSON, as exports of logs have it."""
     board, entries = plan.schedule.boards[0], plan.schedule.entries
     seats = [entries[entry] for entry in single_match(plan).seats]
-    return as_line(Record.of(stored_match(plan, row), seats, board.rules_version))
+    return record_as_line(MatchRecord.of(stored_match(plan, row), seats, board.rules_version))

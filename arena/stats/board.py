@@ -10,11 +10,11 @@ import pandas as pd
 from arena.stats import kernels
 from arena.stats.blocks import Blocks, blocks_of
 from arena.stats.covariance import covariance_of, model_covariance
-from arena.stats.fit import ACCURACY, Fit, Results, fit_with_margin, results_of
+from arena.stats.fit import FIT_ACCURACY_SIGMAS, Fit, Results, fit_with_margin, results_of
 from arena.stats.ranks import Spread, groups, rank_ranges
 
 
-class Played(NamedTuple):
+class MatchArrays(NamedTuple):
     """Matches of a board as arrays, in any order."""
 
     entries: np.ndarray
@@ -27,11 +27,11 @@ class Played(NamedTuple):
     """(matches,) as of `arena.stats.blocks.distinct_share`; None when every block is distinct."""
 
 
-def played(matches: pd.DataFrame, players: int) -> Played:
+def match_arrays(matches: pd.DataFrame, players: int) -> MatchArrays:
     """Return the matches of `arena.results.matches.board_matches` as arrays."""
     shaped = {name: matches[name].to_numpy().reshape(-1, players) for name in ("entry", "rank", "block")}
     share = matches["distinct_share"].to_numpy()[::players] if "distinct_share" in matches else None
-    return Played(shaped["entry"], shaped["rank"], shaped["block"][:, 0], share)
+    return MatchArrays(shaped["entry"], shaped["rank"], shaped["block"][:, 0], share)
 
 
 class Ratings(NamedTuple):
@@ -43,7 +43,7 @@ class Ratings(NamedTuple):
     spread: Spread
 
 
-def ratings_of(board: Played) -> Ratings:
+def ratings_of(board: MatchArrays) -> Ratings:
     """Fit the ratings of a board, with the covariance of what its blocks say."""
     results = results_of(board.entries, board.ranks)
     blocks = blocks_of(results, board.block, board.distinct_share)
@@ -54,10 +54,10 @@ def ratings_of(board: Played) -> Ratings:
 def warm_up() -> None:
     """Compile what rates a board, by three made-up matches."""
     ratings = ratings_of(
-        Played(np.array([[0, 1], [1, 0], [0, 1]]), np.array([[0, 1], [0, 1], [0, 0]]), np.arange(3), None)
+        MatchArrays(np.array([[0, 1], [1, 0], [0, 1]]), np.array([[0, 1], [0, 1], [0, 0]]), np.arange(3), None)
     )
     results, margin = ratings.results, ratings.fit.margin
-    kernels.rate_in_order(results.orders, results.number, np.zeros(2), np.ones(2), 1.0, margin, ACCURACY)
+    kernels.rate_in_order(results.orders, results.number, np.zeros(2), np.ones(2), 1.0, margin, FIT_ACCURACY_SIGMAS)
 
 
 class Skills(NamedTuple):
@@ -76,7 +76,7 @@ def skills_of(matches: pd.DataFrame, players: int) -> Skills:
     if matches.empty:
         return Skills([], np.zeros(0), np.zeros((0, 0)), 0.0)
     number, labels = pd.factorize(matches["bot"])
-    board = played(matches.assign(entry=number), players)
+    board = match_arrays(matches.assign(entry=number), players)
     results = results_of(board.entries, board.ranks)
     blocks = blocks_of(results, board.block, board.distinct_share)
     fitted = fit_with_margin(results, blocks.weights(results))

@@ -20,9 +20,9 @@ TRUSTED_BLOCKS = 10
 """Blocks of a bot at which their own variance weighs as much as that of the model."""
 PRESUMED_BLOCKS = 3
 """Even blocks that are added, varying as the model says, to those of a board."""
-EVEN = 2 / np.pi / BETA**2
+EVEN_MATCH_INFORMATION = 2 / np.pi / BETA**2
 """Trace of the curvature of a match of two equal bots without ties, which tells most."""
-MOST_LEVERAGE = 0.9
+MAX_LEVERAGE = 0.9
 
 
 class Covariance(NamedTuple):
@@ -36,7 +36,7 @@ class Covariance(NamedTuple):
     """(bots,) number of distinct blocks with each bot."""
 
 
-class _Kinds(NamedTuple):
+class _BlockKinds(NamedTuple):
     """What the kinds of blocks say."""
 
     times: np.ndarray
@@ -94,7 +94,7 @@ def _margin_shifts(scores: csr_array, response: MarginResponse, blocks: Blocks) 
     return np.asarray(gradient + scores @ response.slope) / response.curvature
 
 
-def variance_factor(kinds: _Kinds) -> float:
+def variance_factor(kinds: _BlockKinds) -> float:
     """Return how many times the variance of scores is what the model expects, on the whole board.
 
     What the matches of a block share makes it differ from 1: with two players and the same dice, luck that belongs to a
@@ -105,7 +105,7 @@ def variance_factor(kinds: _Kinds) -> float:
     return float((seen + presumed) / (kinds.times @ kinds.told + presumed))
 
 
-def _freedom(kinds: _Kinds, own: np.ndarray, played: np.ndarray) -> np.ndarray:
+def _freedom(kinds: _BlockKinds, own: np.ndarray, played: np.ndarray) -> np.ndarray:
     """Return (bots,) degrees of freedom, of which a bot's own blocks give as many as they are, less one.
 
     Those of a mean of one estimate from these and one from the whole board (Satterthwaite, "An Approximate Distribution
@@ -117,7 +117,7 @@ def _freedom(kinds: _Kinds, own: np.ndarray, played: np.ndarray) -> np.ndarray:
     return np.asarray(1 / (share**2 / np.maximum(played - 1, 1) + (1 - share**2) / board))
 
 
-def _kinds(fitted: Fit, results: Results, blocks: Blocks, curved: np.ndarray, inverse: np.ndarray) -> _Kinds:
+def _kinds(fitted: Fit, results: Results, blocks: Blocks, curved: np.ndarray, inverse: np.ndarray) -> _BlockKinds:
     seats = results.who.shape[1]
     kind, result = blocks.members
     score = fitted.messages[..., kernels.SHIFT] - fitted.messages[..., kernels.PRECISION] * fitted.mu[results.who]
@@ -129,11 +129,11 @@ def _kinds(fitted: Fit, results: Results, blocks: Blocks, curved: np.ndarray, in
     def by_kind(of_results: np.ndarray) -> np.ndarray:
         return np.bincount(kind, of_results[result], len(blocks.results))
 
-    even = by_kind(np.full(len(curved), (seats - 1) * EVEN))
+    even = by_kind(np.full(len(curved), (seats - 1) * EVEN_MATCH_INFORMATION))
     told = by_kind(np.einsum("rss->r", curved))
     leverage = by_kind(_leverage(results, curved, inverse)) / np.maximum(np.diff(has.indptr) - 1, 1)
-    growth = 1 / (1 - np.minimum(leverage, MOST_LEVERAGE))
-    return _Kinds(blocks.times, scores, has, told, np.minimum(told / even, 1.0), float(even.mean()), growth)
+    growth = 1 / (1 - np.minimum(leverage, MAX_LEVERAGE))
+    return _BlockKinds(blocks.times, scores, has, told, np.minimum(told / even, 1.0), float(even.mean()), growth)
 
 
 def _leverage(results: Results, curved: np.ndarray, inverse: np.ndarray) -> np.ndarray:

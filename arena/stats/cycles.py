@@ -10,12 +10,12 @@ import pandas as pd
 from arena.core.errors import ConfigError
 from arena.stats.head_to_head import p_values
 
-LEVEL = 0.05
+FAMILY_WISE_ERROR = 0.05
 """Family-wise error rate: probability that equal bots show any significant pair."""
-POPULATION = 50
-ALPHA = 0.1
+POPULATION_SIZE = 50
+SELECTION_INTENSITY = 0.1
 """Selection intensity: of two bots one that leads by 0.1 gets e times the other's share, by 0.5 e^5 times."""
-LARGEST_EXPONENT = 300.0
+MAX_EXPONENT = 300.0
 """Fixation probabilities are at least exp of minus this, so that no product of two underflows."""
 
 
@@ -30,7 +30,7 @@ def holm(p: np.ndarray) -> np.ndarray:
     return adjusted
 
 
-def significant(compared: pd.DataFrame, level: float = LEVEL) -> pd.DataFrame:
+def significant(compared: pd.DataFrame, level: float = FAMILY_WISE_ERROR) -> pd.DataFrame:
     """Return the pairs of `compare_pairs` with a significant lead: ahead, behind, p_value (of t, adjusted by Holm)."""
     lead = compared["lead"].to_numpy()
     p = holm(p_values(lead, compared["lead_error"].to_numpy(), compared["blocks"].to_numpy()))
@@ -88,7 +88,9 @@ def _p_matrix(edges: pd.DataFrame, bots: Sequence[str]) -> np.ndarray:
     return p
 
 
-def alpha_rank(payoffs: pd.DataFrame, alpha: float = ALPHA, population: int = POPULATION) -> pd.Series:
+def alpha_rank(
+    payoffs: pd.DataFrame, alpha: float = SELECTION_INTENSITY, population: int = POPULATION_SIZE
+) -> pd.Series:
     """Return the share of each bot in an evolving population with rare mutations.
 
     Omidshafiei et al., "alpha-Rank: Multi-Agent Evaluation by Evolution", 2019, one population: the stationary
@@ -109,7 +111,7 @@ def _fixation(advantage: np.ndarray, population: int) -> np.ndarray:
     even = size < 1e-12
     size = np.where(even, 1.0, size)
     climbing = np.expm1(-size) / np.expm1(-population * size)
-    falling = np.exp(-np.minimum((population - 1) * size, LARGEST_EXPONENT))
+    falling = np.exp(-np.minimum((population - 1) * size, MAX_EXPONENT))
     return np.where(even, 1 / population, np.where(advantage > 0, climbing, climbing * falling))
 
 

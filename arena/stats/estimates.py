@@ -15,53 +15,53 @@ from scipy.optimize import brentq
 from scipy.special import log_ndtr, stdtrit
 
 from arena.stats.likelihoods import log_ratio, tilt
-from arena.stats.means import others_than_seen
+from arena.stats.means import unseen_share
 from arena.stats.power import blocks_needed
-from arena.stats.sprt import EVEN, NORMALIZED, Sprt, block_values, elo_from_score, regularised
+from arena.stats.sprt import EVEN_SCORE, NORMALIZED_ELO_PER_SD, Sprt, block_values, elo_from_score, regularised
 
-MARGIN = 1e-6
+MIN_SEARCHED_SCORE = 1e-6
 """Scores are searched from this to 1 minus this."""
-LEVELS = (0.999, 0.99, 0.95)
+CONFIDENCE_LEVELS = (0.999, 0.99, 0.95)
 """Confidences at which a difference is told."""
-WIDER = 0.99
+PLAIN_INTERVAL_CONFIDENCE = 0.99
 """Confidence of the plain interval that bounds the one after a stop."""
-IMAGES = np.arange(-40, 41)
+IMAGE_NUMBERS = np.arange(-40, 41)
 """Mirror images of a boundary in a sum; the farthest ones are 80 widths away."""
 
 
 @dataclass(frozen=True)
-class Estimate:
+class ScoreEstimate:
     """Score with its interval, all from 0 to 1."""
 
     score: float
     low: float
     high: float
 
-    def turned(self, unit: Callable[[float], float]) -> Estimate:
+    def turned(self, unit: Callable[[float], float]) -> ScoreEstimate:
         """Return it in another unit."""
-        return Estimate(unit(self.score), unit(self.low), unit(self.high))
+        return ScoreEstimate(unit(self.score), unit(self.low), unit(self.high))
 
     def as_dict(self) -> dict[str, float]:
         """Return it as plain data."""
         return {"value": self.score, "low": self.low, "high": self.high}
 
     @property
-    def elo(self) -> Estimate:
+    def elo(self) -> ScoreEstimate:
         """It as logistic Elo."""
         return self.turned(elo_from_score)
 
     @property
-    def difference(self) -> Estimate:
+    def difference(self) -> ScoreEstimate:
         """It as A's mean return minus B's, from -2 to 2."""
         return self.turned(lambda score: 4 * (score - 0.5))
 
-    def normalized_elo(self, counts: np.ndarray, values: np.ndarray | None = None) -> Estimate | None:
+    def normalized_elo(self, counts: np.ndarray, values: np.ndarray | None = None) -> ScoreEstimate | None:
         """Return it in deviations of a match's score: (score - 1/2) / (sqrt(2) deviation) * 800 / ln 10.
 
         Blocks have two matches. None where all are equal.
         """
         deviation = math.sqrt(2 * mean_and_variance(counts, values)[1])
-        return self.turned(lambda score: (score - 0.5) / deviation * NORMALIZED) if deviation else None
+        return self.turned(lambda score: (score - 0.5) / deviation * NORMALIZED_ELO_PER_SD) if deviation else None
 
 
 def mean_and_variance(counts: np.ndarray, values: np.ndarray | None = None) -> tuple[float, float]:
@@ -71,29 +71,29 @@ def mean_and_variance(counts: np.ndarray, values: np.ndarray | None = None) -> t
     return mean, float((values - mean) ** 2 @ counts / counts.sum())
 
 
-def fixed_estimate(counts: np.ndarray, confidence: float = 0.95, values: np.ndarray | None = None) -> Estimate:
+def fixed_estimate(counts: np.ndarray, confidence: float = 0.95, values: np.ndarray | None = None) -> ScoreEstimate:
     """Return the mean and its empirical-likelihood interval: every score s with 2 log(L(mean) / L(s)) <= t^2.
 
     Owen, "Empirical likelihood ratio confidence intervals for a single functional" (1988), t Student's quantile for
     blocks - 1. Unlike mean +- t * deviation it stays between 0 and 1, and has a width when all blocks are equal: at
-    least that of `others_than_seen`, each of them as far away as can be.
+    least that of `unseen_share`, each of them as far away as can be.
     """
     mean, _ = mean_and_variance(counts, values)
     values = block_values(len(counts) - 1) if values is None else values
     weights = regularised(counts).astype(float)
     most = stdtrit(counts.sum() - 1, (1 + confidence) / 2) ** 2 if counts.sum() > 1 else math.inf
-    centre = float(np.clip(values @ weights / weights.sum(), 2 * MARGIN, 1 - 2 * MARGIN))
+    centre = float(np.clip(values @ weights / weights.sum(), 2 * MIN_SEARCHED_SCORE, 1 - 2 * MIN_SEARCHED_SCORE))
 
     def excess(score: float) -> float:
         return float(2 * log_ratio(values, weights, score)) - most
 
-    low, high = MARGIN, 1 - MARGIN
+    low, high = MIN_SEARCHED_SCORE, 1 - MIN_SEARCHED_SCORE
     low = 0.0 if excess(low) <= 0 else brentq(excess, low, centre)
     high = 1.0 if excess(high) <= 0 else brentq(excess, centre, high)
     if np.count_nonzero(counts) == 1:
-        others = float(others_than_seen(counts.sum(), confidence))
+        others = float(unseen_share(counts.sum(), confidence))
         low, high = min(low, mean - others * mean), max(high, mean + others * (1 - mean))
-    return Estimate(mean, low, high)
+    return ScoreEstimate(mean, low, high)
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class Lead:
     """Which of two bots is stronger."""
 
     sign: int
-    """1 for A, -1 for B, 0 where that is not known at the least of `LEVELS`."""
+    """1 for A, -1 for B, 0 where that is not known at the least of `CONFIDENCE_LEVELS`."""
     confidence: float | None
     """How sure that is, from 0 to 1; None where it is not known."""
     more_blocks: int | None
@@ -112,31 +112,31 @@ class Lead:
 def lead(counts: np.ndarray, test: Sprt | None, values: np.ndarray | None = None) -> Lead:
     """Return which bot is stronger, after a fixed number of blocks, whose scores are `values`, or a `test`'s stop.
 
-    Confidence after a fixed number: the highest of `LEVELS` whose interval leaves out equal strength. After a test: one
-    minus the error rate of a verdict that says so, or 95 % if that interval does. Intervals of more would be too short:
-    the few blocks of an early stop vary less than those to come (`tests.support.sprt_worlds` measures it).
+    Confidence after a fixed number: the highest of `CONFIDENCE_LEVELS` whose interval leaves out equal strength. After
+    a test: one minus the error rate of a verdict that says so, or 95 % if that interval does. Those of more would be
+    too short: the few blocks of an early stop vary less than later ones (`tests.support.sprt_worlds` measures it).
 
     Further blocks: those of `arena.stats.power.blocks_needed` at 95 % with power 80 %, less those that were played.
     """
     fixed = functools.partial(fixed_estimate, values=values)
-    known = _from_intervals(counts, LEVELS, fixed) if test is None else _after(test, counts)
+    known = _from_intervals(counts, CONFIDENCE_LEVELS, fixed) if test is None else _after(test, counts)
     if known is not None:
         return known
     mean, variance = mean_and_variance(counts, values)
     likely = regularised(counts)
     deviation = math.sqrt(variance or mean_and_variance(likely, values)[1])
-    needed = None if mean == EVEN else blocks_needed(abs(mean - EVEN), deviation, LEVELS[-1])
+    needed = None if mean == EVEN_SCORE else blocks_needed(abs(mean - EVEN_SCORE), deviation, CONFIDENCE_LEVELS[-1])
     return Lead(0, None, None if needed is None else max(needed - int(counts.sum()), 1))
 
 
 def _from_intervals(
-    counts: np.ndarray, levels: Sequence[float], estimate: Callable[[np.ndarray, float], Estimate]
+    counts: np.ndarray, levels: Sequence[float], estimate: Callable[[np.ndarray, float], ScoreEstimate]
 ) -> Lead | None:
     """Return the lead at the highest level whose interval leaves out equal strength, if any."""
     for level in levels:
         found = estimate(counts, level)
-        if not found.low <= EVEN <= found.high:
-            return Lead(1 if found.low > EVEN else -1, level, None)
+        if not found.low <= EVEN_SCORE <= found.high:
+            return Lead(1 if found.low > EVEN_SCORE else -1, level, None)
     return None
 
 
@@ -148,9 +148,12 @@ def _after(test: Sprt, counts: np.ndarray) -> Lead | None:
     elif verdict == "H0" and test.elo1 <= 0:
         sign, error = -1, test.beta
     told = Lead(sign, round(1 - error, 9), None) if sign else None
-    if error <= 1 - LEVELS[-1]:
+    if error <= 1 - CONFIDENCE_LEVELS[-1]:
         return told
-    return _from_intervals(counts, LEVELS[-1:], lambda counts, level: stopped_estimate(counts, test, level)) or told
+    return (
+        _from_intervals(counts, CONFIDENCE_LEVELS[-1:], lambda counts, level: stopped_estimate(counts, test, level))
+        or told
+    )
 
 
 def most_likely(values: np.ndarray, shares: np.ndarray, score: float) -> np.ndarray:
@@ -159,7 +162,7 @@ def most_likely(values: np.ndarray, shares: np.ndarray, score: float) -> np.ndar
     return likely / likely.sum()
 
 
-def stopped_estimate(counts: np.ndarray, test: Sprt, confidence: float = 0.95) -> Estimate:
+def stopped_estimate(counts: np.ndarray, test: Sprt, confidence: float = 0.95) -> ScoreEstimate:
     """Return the median-unbiased estimate after a sequential stop: the score at which half of all tests end worse.
 
     Siegmund, "Estimation following sequential tests" (1978). Endings are ordered from an early H0 to an early H1. The
@@ -184,15 +187,15 @@ def stopped_estimate(counts: np.ndarray, test: Sprt, confidence: float = 0.95) -
         return meets_first(-test.lower, -test.upper, -drift, variance, time)
 
     def score_where(share: float) -> float:
-        low, high = MARGIN, 1 - MARGIN
+        low, high = MIN_SEARCHED_SCORE, 1 - MIN_SEARCHED_SCORE
         if worse(low) <= share:
             return 0.0
         return 1.0 if worse(high) >= share else brentq(lambda score: worse(score) - share, low, high)
 
-    plain = fixed_estimate(counts, WIDER)
+    plain = fixed_estimate(counts, PLAIN_INTERVAL_CONFIDENCE)
     low = max(score_where((1 + confidence) / 2), plain.low)
     high = min(score_where((1 - confidence) / 2), plain.high)
-    return Estimate(min(max(score_where(0.5), low), high), low, high)
+    return ScoreEstimate(min(max(score_where(0.5), low), high), low, high)
 
 
 def meets_first(near: float, far: float, drift: float, variance: float, time: float) -> float:
@@ -201,7 +204,7 @@ def meets_first(near: float, far: float, drift: float, variance: float, time: fl
     Darling and Siegert, "The first passage problem for a continuous Markov process" (1953), as a sum over the images
     near + 2k(near - far) of inverse Gaussian distributions.
     """
-    images = near + 2 * IMAGES * (near - far)
+    images = near + 2 * IMAGE_NUMBERS * (near - far)
     distance, rate = np.abs(images), drift / variance
     root = math.sqrt(variance * time)
     shift = rate * (near - distance)

@@ -22,19 +22,19 @@ MU = 25.0
 SIGMA = MU / 3
 BETA = MU / 6
 PRIOR_PRECISION = 1 / SIGMA**2
-SPREAD = BETA * 2**0.5
+PERFORMANCE_DIFFERENCE_SD = BETA * 2**0.5
 """Standard deviation of the difference of two performances."""
-LEAST_DRAWS, MOST_DRAWS = 0.001, 0.9
+MIN_DRAW_PROBABILITY, MAX_DRAW_PROBABILITY = 0.001, 0.9
 """Bounds of the chance that two equal bots tie: at 0 a tie is impossible, at 1 nothing else is."""
-FARTHER = 1.5
+MARGIN_SEARCH_FACTOR = 1.5
 """The step, as a factor, with which the draw margin is looked for."""
-MARGIN_ACCURACY = 1e-4
+MARGIN_ACCURACY_BETAS = 1e-4
 """Of the margin, in units of beta; and of fits on the way there, in sigmas."""
-MARGIN_STEP = 0.01
+MARGIN_STEP_SHARE = 0.01
 """The step, as a share of the margin, by which `margin_response` is measured."""
-ACCURACY = 1e-9
+FIT_ACCURACY_SIGMAS = 1e-9
 """In sigmas: the distance from the fixed point at which a fit has converged."""
-MOST_ROUNDS = 2000
+MAX_FIT_ROUNDS = 2000
 
 
 def in_final_order(entries: np.ndarray, ranks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -113,13 +113,17 @@ def model(margin: float) -> Model:
 
 
 def fit(
-    results: Results, weights: np.ndarray, margin: float, start: Fit | None = None, accuracy: float = ACCURACY
+    results: Results,
+    weights: np.ndarray,
+    margin: float,
+    start: Fit | None = None,
+    accuracy: float = FIT_ACCURACY_SIGMAS,
 ) -> Fit:
     """Fit by expectation propagation over all results at once: prod_i N(s_i; mu_i, sigma_i^2), every factor matched.
 
     Minka, "Expectation Propagation for approximate Bayesian inference" (UAI 2001), on the factor graph of Herbrich,
     Minka and Graepel (NIPS 2006). `weights` (results,) says how often each result counts, `margin` is the draw margin;
-    another fit of the same results to `start` from saves time. Raises `ArenaError` when `MOST_ROUNDS` do not suffice.
+    `start`, another fit of the same results, saves time. Raises `ArenaError` when `MAX_FIT_ROUNDS` do not suffice.
     """
     bots, (count, seats) = len(results.entries), results.who.shape
     if start is None:
@@ -128,33 +132,36 @@ def fit(
         found = Beliefs(mu, precision, np.zeros((count, seats - 1, 2)), np.zeros((count, seats, 2)))
     else:
         found = Beliefs(*(each.copy() for each in start.beliefs))
-    distance = kernels.converge(results.orders, weights, model(margin), found, accuracy, MOST_ROUNDS)
+    distance = kernels.converge(results.orders, weights, model(margin), found, accuracy, MAX_FIT_ROUNDS)
     if not distance < accuracy:
         raise ArenaError(
-            f"ratings of {bots} bots did not converge: after {MOST_ROUNDS} rounds they still move by "
+            f"ratings of {bots} bots did not converge: after {MAX_FIT_ROUNDS} rounds they still move by "
             f"{distance:.1g} sigma, {accuracy:.1g} would be settled"
         )
     return Fit(found.mu, found.precision**-0.5, margin, found.sites, found.messages)
 
 
 def fit_with_margin(results: Results, weights: np.ndarray) -> Fit:
-    """Fit at the draw margin that makes the results most probable, within those of `LEAST_DRAWS` and `MOST_DRAWS`.
+    """Fit at the draw margin that makes the results most probable.
 
-    The maximum of the evidence (MacKay, "Bayesian Interpolation", 1992), as expectation propagation has it. With two
-    seats that is the margin at which as many matches tie as did. With more it also makes up for what the chain of
-    neighbours leaves out: that it takes of three who tied only the first and the second, and the second and the third,
-    for close. At the margin itself such ties would draw ratings together.
+    It stays within those of `MIN_DRAW_PROBABILITY` and `MAX_DRAW_PROBABILITY`. It is the maximum of the evidence
+    (MacKay, "Bayesian Interpolation", 1992), as expectation propagation approximates it. With two seats it is the
+    margin at which the expected share of ties is the observed one. With more seats it also corrects for what the chain
+    of neighbours leaves out: when three bots tie, only neighbouring pairs count as close, not the first and the third.
     """
     tied = float(weights @ results.tied.sum(axis=1)) / max(float(weights.sum()) * results.tied.shape[1], 1e-300)
-    low, guess, high = (float(ndtri((1 + share) / 2) * SPREAD) for share in (LEAST_DRAWS, tied, MOST_DRAWS))
+    low, guess, high = (
+        float(ndtri((1 + share) / 2) * PERFORMANCE_DIFFERENCE_SD)
+        for share in (MIN_DRAW_PROBABILITY, tied, MAX_DRAW_PROBABILITY)
+    )
     found: Fit | None = None
 
     def gradient(margin: float) -> float:
         nonlocal found
-        found = fit(results, weights, margin, found, MARGIN_ACCURACY)
+        found = fit(results, weights, margin, found, MARGIN_ACCURACY_BETAS)
         return float(weights @ _margin_gradients(results, found))
 
-    return fit(results, weights, _zero(gradient, low, min(max(guess, low), high), high), found)
+    return fit(results, weights, _root_of_falling(gradient, low, min(max(guess, low), high), high), found)
 
 
 class MarginResponse(NamedTuple):
@@ -170,7 +177,7 @@ class MarginResponse(NamedTuple):
 
 def margin_response(results: Results, weights: np.ndarray, fitted: Fit) -> MarginResponse | None:
     """Return how a fit of `fit_with_margin` follows its margin; None where a bound decides that."""
-    gradients, step = _margin_gradients(results, fitted), MARGIN_STEP * fitted.margin
+    gradients, step = _margin_gradients(results, fitted), MARGIN_STEP_SHARE * fitted.margin
     low, high = (fit(results, weights, fitted.margin + change, fitted) for change in (-step, step))
     totals = [float(weights @ _margin_gradients(results, each)) for each in (low, high)]
     curvature = (totals[0] - totals[1]) / (2 * step)
@@ -186,14 +193,14 @@ def _margin_gradients(results: Results, fitted: Fit) -> np.ndarray:
     return found
 
 
-def _zero(falling: Callable[[float], float], low: float, guess: float, high: float) -> float:
+def _root_of_falling(falling: Callable[[float], float], low: float, guess: float, high: float) -> float:
     """Return where a falling function is 0, searched from a guess on, or the bound beyond which it is."""
     start = falling(guess)
     near, far = guess, guess
     while (falling(far) if far != guess else start) * start > 0:
         if far == (high if start > 0 else low):
             return far
-        near, far = far, min(far * FARTHER, high) if start > 0 else max(far / FARTHER, low)
+        near, far = far, min(far * MARGIN_SEARCH_FACTOR, high) if start > 0 else max(far / MARGIN_SEARCH_FACTOR, low)
     from scipy.optimize import brentq  # slow to load, and of no use to boards without draws
 
-    return float(brentq(falling, min(near, far), max(near, far), xtol=MARGIN_ACCURACY * BETA))
+    return float(brentq(falling, min(near, far), max(near, far), xtol=MARGIN_ACCURACY_BETAS * BETA))

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-LARGEST = 2**62
+MAX_ROW_CODE = 2**62
 """Codes of rows are smaller than this."""
 
 
@@ -30,9 +30,9 @@ def group_rows(rows: np.ndarray) -> Groups:
     for column in rows.T if len(rows) else ():
         low = int(column.min())
         width = int(column.max()) - low + 1
-        if width * span > LARGEST:
+        if width * span > MAX_ROW_CODE:
             code, span = _ranked(code)
-        if width * span > LARGEST:
+        if width * span > MAX_ROW_CODE:
             column, width = _ranked(column)
             low = 0
         code *= width

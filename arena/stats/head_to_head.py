@@ -17,7 +17,7 @@ from scipy.special import stdtr
 from arena.stats.means import interval, over_blocks
 
 DECIMALS = 4
-COLUMNS = [
+HEAD_TO_HEAD_COLUMNS = [
     *("bot", "opponent", "matches", "blocks", "wins", "ties", "losses"),
     *("difference", "difference_ci_low", "difference_ci_high"),
 ]
@@ -29,7 +29,7 @@ def head_to_head(matches: pd.DataFrame, players: int, order: Iterable[str] | Non
     `matches` comes from `arena.results.matches.board_matches`. Of each two the one that is earlier in `order`
     (bots, best first; by default by mean return) comes first, and so the rows are ordered.
     """
-    return rounded(compare_pairs(matches, players, order)[COLUMNS])
+    return rounded(compare_pairs(matches, players, order)[HEAD_TO_HEAD_COLUMNS])
 
 
 def compare_pairs(matches: pd.DataFrame, players: int, order: Iterable[str] | None = None) -> pd.DataFrame:

@@ -17,13 +17,13 @@ PRECISION, SHIFT = 0, 1
 """The two numbers of a Gaussian: 1 / variance, and mean / variance."""
 ROOT_HALF = 0.7071067811865476
 ROOT_2_PI = 2.5066282746310002
-FAR = 30.0
+FAR_TAIL_SDS = 30.0
 """Standard deviations from which on a truncation is computed by its series."""
-LONGEST_STEP = 1.5
+MAX_STEP_BETAS = 1.5
 """In units of beta: how far a skill may move at once."""
-MOST_SWEEPS = 1000
+MAX_SWEEPS = 1000
 """Far more than any chain of neighbours needs to converge."""
-SOLVED = 1e-10
+SOLVED_RESIDUAL_SHARE = 1e-10
 """Residual of linear equations, as a share of what it was, at which they are solved."""
 
 
@@ -48,7 +48,7 @@ def win_corrections(x):
 
     v = density(x) / cdf(x), w = v (v + x).
     """
-    if x < -FAR:
+    if x < -FAR_TAIL_SDS:
         square = 1 / (x * x)
         v = -x * (1 + square * (1 - square * (2 - 10 * square)))
         return v, 1 - square * (1 - square * (6 - 50 * square))
@@ -62,7 +62,7 @@ def draw_corrections(x, margin):
     distance = abs(x)
     inner, outer = margin - distance, -margin - distance
     mass = 0.5 * (math.erfc(-inner * ROOT_HALF) - math.erfc(-outer * ROOT_HALF))
-    if inner < -FAR:
+    if inner < -FAR_TAIL_SDS:
         v, w = win_corrections(
             inner
         )  # beyond the nearer edge the density falls exponentially, and the farther one cuts it
@@ -82,7 +82,7 @@ def edge_density(x, margin):
     """Return the density at both edges of that interval, divided by the mass between them."""
     distance = abs(x)
     inner, outer = margin - distance, -margin - distance
-    if inner < -FAR:
+    if inner < -FAR_TAIL_SDS:
         return win_corrections(inner)[0] / math.tanh(-inner * margin)
     mass = 0.5 * (math.erfc(-inner * ROOT_HALF) - math.erfc(-outer * ROOT_HALF))
     return (density(inner) + density(outer)) / mass
@@ -182,7 +182,7 @@ def rate_in_order(orders, results, mu, sigma, beta_square, margin, accuracy):
             precision = 1 / (sigma[bot] ** 2 + beta_square)
             performances[seat, PRECISION], performances[seat, SHIFT] = precision, mu[bot] * precision
         sites[:] = 0.0
-        for _ in range(MOST_SWEEPS):
+        for _ in range(MAX_SWEEPS):
             if sweep(performances, tied[match], margin, sites, left, right) < accuracy or seats == 2:
                 break
         skill_messages(left, right, beta_square, found)
@@ -341,7 +341,7 @@ def solve(model, who, weights, found, gap, step):
     step[:] = 0.0
     rest, ahead = gap.copy(), gap / diagonal
     size = np.sum(rest * ahead)
-    enough = size * SOLVED**2
+    enough = size * SOLVED_RESIDUAL_SHARE**2
     for _ in range(2 * bots + 20):
         if not size > enough:
             break
@@ -378,11 +378,11 @@ def newton_step(model, who, weights, found, beliefs, sums, step, growth):
 
 @kernel
 def bounded(model, step):
-    """Return the factor by which a step is shortened so that no skill moves farther than `LONGEST_STEP`."""
+    """Return the factor by which a step is shortened so that no skill moves farther than `MAX_STEP_BETAS`."""
     longest = 1e-300
     for place in range(len(step)):
         longest = max(longest, abs(step[place]))
-    return min(1.0, LONGEST_STEP * math.sqrt(model.beta_square) / longest)
+    return min(1.0, MAX_STEP_BETAS * math.sqrt(model.beta_square) / longest)
 
 
 @kernel

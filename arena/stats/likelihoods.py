@@ -8,8 +8,8 @@ import numpy as np
 
 from engine.kernel import kernel
 
-NEWTON_STEPS, ROUNDS = 200, 100
-SAME = 1e-15
+MAX_NEWTON_STEPS, MAX_ROUNDS = 200, 100
+CONVERGED_DIFFERENCE = 1e-15
 
 
 @kernel
@@ -17,7 +17,7 @@ def tilt(deviations: np.ndarray, weights: np.ndarray) -> float:
     """Return the root x of sum w_i d_i / (1 + x d_i) = 0 between the poles, by bracketed Newton; d takes both signs."""
     low, high = -1.0 / deviations.max(), -1.0 / deviations.min()
     x = 0.0
-    for _ in range(NEWTON_STEPS):
+    for _ in range(MAX_NEWTON_STEPS):
         value = slope = 0.0
         for i in range(len(deviations)):
             ratio = deviations[i] / (1.0 + x * deviations[i])
@@ -30,7 +30,7 @@ def tilt(deviations: np.ndarray, weights: np.ndarray) -> float:
         step = x + value / slope
         if not low < step < high:
             step = (low + high) / 2.0
-        if abs(step - x) <= SAME * max(1.0, abs(x)):
+        if abs(step - x) <= CONVERGED_DIFFERENCE * max(1.0, abs(x)):
             break
         x = step
     return x
@@ -55,7 +55,7 @@ def log_ratio_t(values: np.ndarray, counts: np.ndarray, t: float) -> float:
     """
     shares = counts / counts.sum()
     probabilities = np.full(len(values), 1.0 / len(values))
-    for _ in range(ROUNDS):
+    for _ in range(MAX_ROUNDS):
         mean = (probabilities * values).sum()
         deviation = math.sqrt((probabilities * (values - mean) ** 2).sum())
         linear = values - t * deviation * (1.0 + ((mean - values) / deviation) ** 2) / 2.0
@@ -65,6 +65,6 @@ def log_ratio_t(values: np.ndarray, counts: np.ndarray, t: float) -> float:
         updated = shares / (1.0 + x * linear)
         change = np.abs(updated - probabilities).max()
         probabilities = updated
-        if change < SAME * 1e3:
+        if change < CONVERGED_DIFFERENCE * 1e3:
             break
     return (counts * (np.log(shares) - np.log(probabilities))).sum()

@@ -8,7 +8,7 @@ from scipy.special import stdtrit
 from arena.stats.grouping import group_rows
 
 CONFIDENCE = 0.95
-EQUAL = 1e-12
+ZERO_STANDARD_ERROR = 1e-12
 """Standard errors below this are rounding: all observations are equal."""
 
 
@@ -17,7 +17,7 @@ def students_t(count: np.ndarray, confidence: float = CONFIDENCE) -> np.ndarray:
     return np.where(count >= 2, stdtrit(np.maximum(count - 1, 1), (1 + confidence) / 2), np.nan)
 
 
-def others_than_seen(count: np.ndarray, confidence: float = CONFIDENCE) -> np.ndarray:
+def unseen_share(count: np.ndarray, confidence: float = CONFIDENCE) -> np.ndarray:
     """Return the share of other values that `count` equal ones may hide: at 95 % up to 1 - 0.025^(1 / count).
 
     Clopper and Pearson, "The use of confidence or fiducial limits illustrated in the case of the binomial" (1934).
@@ -32,11 +32,11 @@ def interval(
 
     Student, "The Probable Error of a Mean" (1908): mean +- t(count - 1) error, without what lies outside -most to most,
     where no mean is: that costs no coverage. Equal values have no spread and are not certain all the same: of those to
-    come `others_than_seen` may be others, each as far away as can be.
+    come `unseen_share` may be others, each as far away as can be.
     """
     half = students_t(count, confidence) * error
-    others = others_than_seen(count, confidence)
-    equal = (count >= 2) & (error < EQUAL)
+    others = unseen_share(count, confidence)
+    equal = (count >= 2) & (error < ZERO_STANDARD_ERROR)
     low = np.where(equal, mean - others * (mean + most), mean - half)
     high = np.where(equal, mean + others * (most - mean), mean + half)
     return np.maximum(low, -most), np.minimum(high, most)

@@ -13,16 +13,16 @@ import pandas as pd
 from scipy.special import betainc, ndtr, ndtri
 
 from arena.stats.board import Skills
-from arena.stats.cycles import LEVEL, holm
-from arena.stats.fit import SPREAD
+from arena.stats.cycles import FAMILY_WISE_ERROR, holm
+from arena.stats.fit import PERFORMANCE_DIFFERENCE_SD
 
-RELEVANT = 0.05
+MIN_RELEVANT_DIFFERENCE = 0.05
 """Least relevant difference from the predicted lead: no game fits the model exactly."""
-BORROWED = 10
+BOARD_FACTOR_WEIGHT_BLOCKS = 10
 """Weight of the board's factor for a pair, in blocks with even chances."""
-MOST_EXPLAINED = 0.6
+MAX_EXPLAINED_SHARE = 0.6
 """Largest share of a lead's variance that the fit may explain; ties make the model overconfident."""
-LEAST = 1e-12
+MIN_PROBABILITY = 1e-12
 """Least probability."""
 
 
@@ -32,7 +32,7 @@ def ahead_and_behind(gap: np.ndarray, margin: float) -> tuple[np.ndarray, np.nda
     Herbrich, Minka and Graepel, "TrueSkill: A Bayesian Skill Rating System", 2006: Phi((gap - margin) / (sqrt(2) beta))
     and Phi((-gap - margin) / (sqrt(2) beta)).
     """
-    return ndtr((gap - margin) / SPREAD), ndtr((-gap - margin) / SPREAD)
+    return ndtr((gap - margin) / PERFORMANCE_DIFFERENCE_SD), ndtr((-gap - margin) / PERFORMANCE_DIFFERENCE_SD)
 
 
 def misfits(compared: pd.DataFrame, skills: Skills, players: int) -> pd.DataFrame:
@@ -50,19 +50,21 @@ def misfits(compared: pd.DataFrame, skills: Skills, players: int) -> pd.DataFram
     predicted = ahead - behind
     unsure = np.diagonal(skills.covariance)
     doubt = unsure[one] + unsure[other] - 2 * skills.covariance[one, other]
-    slope = (_density((gap - margin) / SPREAD) + _density((gap + margin) / SPREAD)) / SPREAD
-    variance = _variance(compared, np.maximum(ahead + behind - predicted**2, LEAST), slope**2 * doubt)
+    slope = (
+        _density((gap - margin) / PERFORMANCE_DIFFERENCE_SD) + _density((gap + margin) / PERFORMANCE_DIFFERENCE_SD)
+    ) / PERFORMANCE_DIFFERENCE_SD
+    variance = _variance(compared, np.maximum(ahead + behind - predicted**2, MIN_PROBABILITY), slope**2 * doubt)
     lead = compared["lead"].to_numpy()
-    half, whole = _two_tails(lead, predicted, np.maximum((1 - predicted) / 2, LEAST), variance)
+    half, whole = _two_tails(lead, predicted, np.maximum((1 - predicted) / 2, MIN_PROBABILITY), variance)
     frame = compared[["bot", "opponent", "matches", "lead"]]
     return frame.assign(predicted=predicted, z=np.sign(lead - predicted) * -ndtri(half / 2), p_value=whole)
 
 
-def misfitting(fitted: pd.DataFrame, level: float = LEVEL) -> pd.DataFrame:
+def misfitting(fitted: pd.DataFrame, level: float = FAMILY_WISE_ERROR) -> pd.DataFrame:
     """Return the relevant rows of `misfits` that are significant by Holm's test over all pairs, largest |z| first."""
     adjusted = fitted.assign(p_value=holm(fitted["p_value"].to_numpy()), size=fitted["z"].abs())
     apart = (fitted["lead"] - fitted["predicted"]).abs()
-    found = adjusted[(adjusted["p_value"] <= level) & (apart >= RELEVANT)]
+    found = adjusted[(adjusted["p_value"] <= level) & (apart >= MIN_RELEVANT_DIFFERENCE)]
     return found.sort_values("size", ascending=False, kind="stable", ignore_index=True).drop(columns="size")
 
 
@@ -82,7 +84,7 @@ def _margin_of_ties(compared: pd.DataFrame, gap: np.ndarray) -> float:
 
     from scipy.optimize import brentq  # slow to load, and of no use to boards without ties
 
-    return float(brentq(missing_ties, 0.0, np.abs(gap).max() + 10 * SPREAD))
+    return float(brentq(missing_ties, 0.0, np.abs(gap).max() + 10 * PERFORMANCE_DIFFERENCE_SD))
 
 
 def _variance(compared: pd.DataFrame, match: np.ndarray, explained: np.ndarray) -> np.ndarray:
@@ -100,11 +102,11 @@ def _variance(compared: pd.DataFrame, match: np.ndarray, explained: np.ndarray) 
     decided = (compared["wins"] + compared["losses"]).to_numpy() / compared["matches"].to_numpy()
     single = decided - compared["lead"].to_numpy() ** 2 + seen / np.maximum(blocks, 1)
     actual, independent = blocks * seen, np.where(several, blocks * single / size, 0.0)
-    borrowed = BORROWED / size
-    of_board = max(1.0, actual.sum() / max(independent.sum(), LEAST))
+    borrowed = BOARD_FACTOR_WEIGHT_BLOCKS / size
+    of_board = max(1.0, actual.sum() / max(independent.sum(), MIN_PROBABILITY))
     of_pair = (actual + borrowed * of_board) / (independent + borrowed)
     alone = match / (size * np.maximum(blocks, 1))
-    taken = np.minimum(explained / alone, MOST_EXPLAINED)
+    taken = np.minimum(explained / alone, MAX_EXPLAINED_SHARE)
     return alone * ((1 - taken) ** 2 * of_pair + taken * (1 - taken) * of_board)
 
 
@@ -122,10 +124,10 @@ def _two_tails(
 
     def tail(share: np.ndarray, failing: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         least, rest = trials * share, trials * (1 - share)
-        with_it = np.where(rest > LEAST, betainc(np.maximum(rest, LEAST), least + 1, failing), 1.0)
-        without = np.where(least > LEAST, betainc(rest + 1, np.maximum(least, LEAST), failing), 0.0)
+        with_it = np.where(rest > MIN_PROBABILITY, betainc(np.maximum(rest, MIN_PROBABILITY), least + 1, failing), 1.0)
+        without = np.where(least > MIN_PROBABILITY, betainc(rest + 1, np.maximum(least, MIN_PROBABILITY), failing), 0.0)
         return (with_it + without) / 2, with_it
 
-    below, above = tail(share, failing), tail(1 - share, np.maximum(chance, LEAST))
+    below, above = tail(share, failing), tail(1 - share, np.maximum(chance, MIN_PROBABILITY))
     half, whole = (np.minimum(1.0, 2 * np.minimum(one, other)) for one, other in zip(below, above, strict=True))
     return np.maximum(half, np.finfo(float).tiny), whole

@@ -17,7 +17,7 @@ from arena.stats import kernels
 from arena.stats.fit import BETA, MU, SIGMA, Results
 
 DECIMALS = 4
-ACCURACY = 1e-9
+UPDATE_ACCURACY_SDS = 1e-9
 """Change in standard deviations at which the update of a match has converged."""
 
 
@@ -25,18 +25,18 @@ def _density(x: float) -> float:
     return math.exp(-x * x / 2) / math.sqrt(2 * math.pi)
 
 
-ENVIRONMENT = trueskill.TrueSkill(MU, SIGMA, BETA, 0.0, backend=(ndtr, _density, ndtri))
+TRUESKILL_ENVIRONMENT = trueskill.TrueSkill(MU, SIGMA, BETA, 0.0, backend=(ndtr, _density, ndtri))
 """Its backend "scipy" gives the same, but takes half a second to load."""
 
 
 def margin_of(draw_probability: float) -> float:
     """Return the draw margin at which two equal bots tie with this probability: ppf((p + 1) / 2) sqrt(2) beta."""
-    return float(trueskill.calc_draw_margin(draw_probability, 2, ENVIRONMENT))
+    return float(trueskill.calc_draw_margin(draw_probability, 2, TRUESKILL_ENVIRONMENT))
 
 
 def draw_probability_at(margin: float) -> float:
     """Return the probability that two equal bots tie: 2 cdf(margin / (sqrt(2) beta)) - 1."""
-    return float(trueskill.calc_draw_probability(margin, 2, ENVIRONMENT))
+    return float(trueskill.calc_draw_probability(margin, 2, TRUESKILL_ENVIRONMENT))
 
 
 def rating_model(margin: float) -> dict[str, float]:
@@ -53,7 +53,7 @@ def rate(results: Results, margin: float, has_times: bool = True) -> dict[int, t
     """
     mu, sigma = np.full(len(results.entries), MU), np.full(len(results.entries), SIGMA)
     order = results.number if has_times else shuffled(results.number)
-    kernels.rate_in_order(results.orders, order, mu, sigma, BETA**2, margin, ACCURACY)
+    kernels.rate_in_order(results.orders, order, mu, sigma, BETA**2, margin, UPDATE_ACCURACY_SDS)
     return dict(zip(results.entries.tolist(), zip(mu.tolist(), sigma.tolist(), strict=True), strict=True))
 
 

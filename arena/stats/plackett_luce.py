@@ -11,9 +11,9 @@ import numpy as np
 
 from arena.stats.fit import Results
 
-MOST = 20_000
+MAX_RANKINGS = 20_000
 """Largest number of rankings that are fitted; more matches are scaled down to it."""
-PRIOR = 1e-3
+TRANSITION_REGULARISATION = 1e-3
 """Regularisation of transitions, so that a bot that only wins has a finite worth."""
 
 
@@ -30,14 +30,14 @@ def log_worths(results: Results, weights: np.ndarray) -> np.ndarray:
         return np.zeros(1)
     rankings, counts = results.who.tolist(), weights
     if results.tied.any():
-        rankings, counts = rankings + turned(results).tolist(), np.concatenate([weights, weights])
-    copies = shares(counts, max(1, round(min(counts.sum(), MOST))))
+        rankings, counts = rankings + with_ties_reversed(results).tolist(), np.concatenate([weights, weights])
+    copies = shares(counts, max(1, round(min(counts.sum(), MAX_RANKINGS))))
     data = [ranking for ranking, count in zip(rankings, copies.tolist(), strict=True) for _ in range(count)]
-    found = choix.ilsr_rankings(bots, data, alpha=PRIOR, max_iter=1000)
+    found = choix.ilsr_rankings(bots, data, alpha=TRANSITION_REGULARISATION, max_iter=1000)
     return found - found.mean()
 
 
-def turned(results: Results) -> np.ndarray:
+def with_ties_reversed(results: Results) -> np.ndarray:
     """Return (results, seats) bots in the final order, with tied bots in reverse order."""
     place = np.concatenate([np.zeros((len(results.who), 1), int), np.cumsum(~results.tied, axis=1)], axis=1)
     order = np.lexsort((-np.arange(place.shape[1]) * np.ones_like(place), place), axis=1)

@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri, stdtr, stdtrit
 
-from arena.stats.means import EQUAL, interval, others_than_seen
+from arena.stats.means import ZERO_STANDARD_ERROR, interval, unseen_share
 
-MOST_BLOCKS = 10**9
-MOST_DIFFERENCE = 2.0
+MAX_BLOCKS = 10**9
+MAX_RETURN_DIFFERENCE = 2.0
 """Largest difference of two returns."""
 
 
@@ -39,11 +39,11 @@ class Pilot:
 
     @property
     def likely_deviation(self) -> float:
-        """Deviation for planning: the observed one, or for equal blocks the largest that `others_than_seen` allows."""
+        """Deviation for planning: the observed one, or for equal blocks the largest that `unseen_share` allows."""
         if self.deviation:
             return self.deviation
-        others = float(others_than_seen(np.array(self.blocks), self.confidence))
-        return math.sqrt(others * (1 - others)) * (MOST_DIFFERENCE + abs(self.mean))
+        others = float(unseen_share(np.array(self.blocks), self.confidence))
+        return math.sqrt(others * (1 - others)) * (MAX_RETURN_DIFFERENCE + abs(self.mean))
 
 
 def pilot(differences: np.ndarray, confidence: float = 0.95, blocks: int | None = None) -> Pilot:
@@ -57,9 +57,9 @@ def pilot(differences: np.ndarray, confidence: float = 0.95, blocks: int | None 
     mean = float(differences.mean()) if len(differences) else math.nan
     if count < 2:
         return Pilot(count, mean, math.nan, math.nan, math.nan, math.nan, confidence)
-    deviation = 0.0 if np.ptp(differences) < EQUAL else float(differences.std(ddof=1))
+    deviation = 0.0 if np.ptp(differences) < ZERO_STANDARD_ERROR else float(differences.std(ddof=1))
     error = np.array(deviation / math.sqrt(count))
-    low, high = map(float, interval(np.array(mean), error, np.array(count), MOST_DIFFERENCE, confidence))
+    low, high = map(float, interval(np.array(mean), error, np.array(count), MAX_RETURN_DIFFERENCE, confidence))
     statistic = abs(mean) * math.sqrt(count) / deviation if deviation else math.inf if mean else 0.0
     p = max(float(2 * stdtr(count - 1, -statistic)), 2.0 ** (1 - count))
     return Pilot(count, mean, deviation, low, high, p, confidence)
@@ -76,7 +76,7 @@ def blocks_needed(difference: float, deviation: float, confidence: float = 0.95,
     Cohen, "Statistical power analysis for the behavioral sciences" (1988), for paired differences. `power` is the
     probability that a difference of this size will be found.
     """
-    if deviation >= math.sqrt(MOST_BLOCKS) * difference:
+    if deviation >= math.sqrt(MAX_BLOCKS) * difference:
         return None
     ratio = (deviation / difference) ** 2
 

@@ -14,9 +14,9 @@ from arena.stats.covariance import Covariance, covariance_of
 from arena.stats.fit import fit_with_margin, results_of
 from arena.stats.means import CONFIDENCE
 
-ROWS = 256
+ROWS_PER_COMPARISON = 256
 """Bots that are compared with all others at a time."""
-MOST_LETTERS = 6
+MAX_GROUP_LETTERS = 6
 """Letters of a bot beyond which the first and the last stand for all."""
 
 
@@ -91,8 +91,8 @@ class Spread:
         """Every two bots compared: they differ when their difference exceeds the limits of both."""
         bots = np.argsort(-self.mu, kind="stable")
         found = Order(*(np.zeros(len(bots), np.int64) for _ in Order._fields))
-        for start in range(0, len(bots), ROWS):
-            rows = bots[start : start + ROWS]
+        for start in range(0, len(bots), ROWS_PER_COMPARISON):
+            rows = bots[start : start + ROWS_PER_COMPARISON]
             ahead = self.ahead(rows[:, None], bots[None, :])
             apart = np.abs(ahead) > np.maximum(self.limits[rows][:, None], self.limits[bots][None, :])
             found.better[rows] = (apart & (ahead < 0)).sum(axis=1)
@@ -115,7 +115,7 @@ def groups(spread: Spread) -> list[str]:
 
     Piepho, "An algorithm for a letter-based representation of all-pairwise comparisons" (Journal of Computational and
     Graphical Statistics, 2004), on runs of neighbouring ratings; a difference is sure as in `rank_ranges`. The letters
-    of a bot follow each other; of more than `MOST_LETTERS` the first and the last are written, as a-k.
+    of a bot follow each other; of more than `MAX_GROUP_LETTERS` the first and the last are written, as a-k.
     """
     bots = np.argsort(-spread.mu, kind="stable")
     first = np.maximum.accumulate(spread.order.nearest[bots] + 1)  # of the run that ends at a place
@@ -124,8 +124,8 @@ def groups(spread: Spread) -> list[str]:
     closed = np.searchsorted(starts, first)
     letters = [""] * len(bots)
     for bot, low, high in zip(bots.tolist(), closed.tolist(), opened.tolist(), strict=True):
-        names = [letter(number) for number in ((low, high - 1) if high - low > MOST_LETTERS else range(low, high))]
-        letters[bot] = ("-" if high - low > MOST_LETTERS else "").join(names)
+        names = [letter(number) for number in ((low, high - 1) if high - low > MAX_GROUP_LETTERS else range(low, high))]
+        letters[bot] = ("-" if high - low > MAX_GROUP_LETTERS else "").join(names)
     return letters
 
 

@@ -23,14 +23,14 @@ from arena.core.errors import ConfigError
 Model = Literal["logistic", "normalized"]
 Verdict = Literal["H0", "H1"]
 
-NEVER = 1e-3
+UNSEEN_VALUE_COUNT = 1e-3
 """Count of a value that did not occur, in blocks."""
-EVEN = 0.5
+EVEN_SCORE = 0.5
 """The score of equal strength."""
-NORMALIZED = 800 / math.log(10)
+NORMALIZED_ELO_PER_SD = 800 / math.log(10)
 """Normalised Elo for one standard deviation of a match's score."""
-MOST_ELO = {"logistic": 800.0, "normalized": 200.0}
-LEAST_SCORE = 1e-3
+MAX_ELO = {"logistic": 800.0, "normalized": 200.0}
+MIN_SCORE = 1e-3
 """Scores nearer to 0 or 1 have the Elo of this one: +-1200."""
 
 
@@ -41,7 +41,7 @@ def score_from_elo(elo: float) -> float:
 
 def elo_from_score(score: float) -> float:
     """Return the logistic Elo of an expected score: -400 log10(1/score - 1), at most 1,200 either way."""
-    return -400 * math.log10(1 / min(max(score, LEAST_SCORE), 1 - LEAST_SCORE) - 1)
+    return -400 * math.log10(1 / min(max(score, MIN_SCORE), 1 - MIN_SCORE) - 1)
 
 
 def block_values(steps: int) -> np.ndarray:
@@ -51,7 +51,7 @@ def block_values(steps: int) -> np.ndarray:
 
 def regularised(counts: np.ndarray) -> np.ndarray:
     """Return counts by value, with a little for values that never occurred, so that any expectation is possible."""
-    return np.where(counts > 0, counts, NEVER)
+    return np.where(counts > 0, counts, UNSEEN_VALUE_COUNT)
 
 
 @dataclass(frozen=True)
@@ -72,9 +72,9 @@ class Sprt:
         for name in ("alpha", "beta"):
             if not 0 < getattr(self, name) < 0.5:
                 raise ConfigError(f"{name} = {getattr(self, name):g}: must be between 0 and 0.5")
-        if self.model not in MOST_ELO:
+        if self.model not in MAX_ELO:
             raise ConfigError(f"model = '{self.model}': must be logistic or normalized")
-        most = MOST_ELO[self.model]
+        most = MAX_ELO[self.model]
         if not -most <= self.elo0 < self.elo1 <= most:
             raise ConfigError(
                 f"elo0 = {self.elo0:g}, elo1 = {self.elo1:g}: elo0 must be below elo1, both from {-most:g} to {most:g} "
@@ -100,8 +100,8 @@ class Sprt:
         if self.model == "logistic":
             scores = score_from_elo(self.elo0), score_from_elo(self.elo1)
             return float(log_ratio(values, weights, scores[0]) - log_ratio(values, weights, scores[1]))
-        bounds = self.elo0 / NORMALIZED * math.sqrt(2), self.elo1 / NORMALIZED * math.sqrt(2)
-        above = values - EVEN
+        bounds = self.elo0 / NORMALIZED_ELO_PER_SD * math.sqrt(2), self.elo1 / NORMALIZED_ELO_PER_SD * math.sqrt(2)
+        above = values - EVEN_SCORE
         return float(log_ratio_t(above, weights, bounds[0]) - log_ratio_t(above, weights, bounds[1]))
 
     def verdict(self, llr: float) -> Verdict | None:
@@ -112,5 +112,5 @@ class Sprt:
         """Return both hypotheses as expected scores; `deviation` is that of a block's score (for normalised Elo)."""
         if self.model == "logistic":
             return score_from_elo(self.elo0), score_from_elo(self.elo1)
-        each = math.sqrt(2) * deviation / NORMALIZED
-        return EVEN + self.elo0 * each, EVEN + self.elo1 * each
+        each = math.sqrt(2) * deviation / NORMALIZED_ELO_PER_SD
+        return EVEN_SCORE + self.elo0 * each, EVEN_SCORE + self.elo1 * each

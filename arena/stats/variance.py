@@ -20,21 +20,21 @@ from arena.core.errors import StoreError
 from arena.stats.head_to_head import distinct_shares, rounded
 from arena.stats.means import CONFIDENCE, interval, over_blocks
 
-SHARES = ("bots", "seats", "bots by seat", "dice and opening", "rest")
-DICE, REST = SHARES.index("dice and opening"), SHARES.index("rest")
-WITHOUT_DICE = np.eye(len(SHARES))
+VARIANCE_SOURCES = ("bots", "seats", "bots by seat", "dice and opening", "rest")
+DICE_INDEX, REST_INDEX = VARIANCE_SOURCES.index("dice and opening"), VARIANCE_SOURCES.index("rest")
+WITHOUT_DICE = np.eye(len(VARIANCE_SOURCES))
 """Matrix that merges dice and opening into the rest."""
-WITHOUT_DICE[REST, DICE], WITHOUT_DICE[DICE, DICE] = 1.0, 0.0
-GROUPS = 20
+WITHOUT_DICE[REST_INDEX, DICE_INDEX], WITHOUT_DICE[DICE_INDEX, DICE_INDEX] = 1.0, 0.0
+JACKKNIFE_GROUPS = 20
 """Groups of blocks that the jackknife leaves out in turn."""
 
-TINY = 1e-12
+ZERO_VARIANCE = 1e-12
 """Variances below this are rounding."""
-FAR = 400.0
+FAR_MEAN_SQUARE_RATIO = 400.0
 """Mean squares this many times above chance level get their intervals from the jackknife alone."""
 
 
-class Squares(NamedTuple):
+class LatinSquares(NamedTuple):
     """Blocks of a board as Latin squares: every bot of the table in every seat."""
 
     cells: np.ndarray
@@ -46,9 +46,9 @@ class Squares(NamedTuple):
     lineups: int
     """Matches in a block."""
 
-    def part(self, kept: np.ndarray) -> Squares:
+    def part(self, kept: np.ndarray) -> LatinSquares:
         """Return some of the blocks."""
-        return Squares(self.cells[kept], self.within[kept], self.table[kept], self.lineups)
+        return LatinSquares(self.cells[kept], self.within[kept], self.table[kept], self.lineups)
 
 
 def variance_table(matches: pd.DataFrame, players: int, own_dice: bool = False) -> pd.DataFrame:
@@ -83,32 +83,32 @@ def variance_shares(matches: pd.DataFrame, players: int, own_dice: bool = False)
     of the blocks. Near 0, where squares of effects do not vary as the jackknife takes them to, `effect_limits` holds.
     """
     squares = _squares(matches, players)
-    merge = WITHOUT_DICE if own_dice else np.eye(len(SHARES))
+    merge = WITHOUT_DICE if own_dice else np.eye(len(VARIANCE_SOURCES))
     found, chance = components(squares)
     found = merge @ found
     total = found.sum()
-    if not total > TINY:
-        nothing = np.full(len(SHARES), np.nan)
-        return _frame("share", SHARES, nothing, nothing, nothing)
-    value, low, high = found / total, np.full(len(SHARES), np.nan), np.full(len(SHARES), np.nan)
+    if not total > ZERO_VARIANCE:
+        nothing = np.full(len(VARIANCE_SOURCES), np.nan)
+        return _frame("share", VARIANCE_SOURCES, nothing, nothing, nothing)
+    value, low, high = found / total, np.full(len(VARIANCE_SOURCES), np.nan), np.full(len(VARIANCE_SOURCES), np.nan)
     half = _jackknife(squares, merge)
     if half is not None:
-        if players == 2 and value[DICE] < -half[DICE]:  # see `components`
-            value[DICE], value[REST] = -value[DICE], value[REST] + 2 * value[DICE]
+        if players == 2 and value[DICE_INDEX] < -half[DICE_INDEX]:  # see `components`
+            value[DICE_INDEX], value[REST_INDEX] = -value[DICE_INDEX], value[REST_INDEX] + 2 * value[DICE_INDEX]
         low, high = np.maximum(value - half, 0.0), np.minimum(np.maximum(value, 0.0) + half, 1.0)
         for part, (level, *freedom) in enumerate(chance):
-            seats = SHARES[part] == "seats"
-            if level > TINY and found[part] < FAR * level and (seats or not low[part]):
+            seats = VARIANCE_SOURCES[part] == "seats"
+            if level > ZERO_VARIANCE and found[part] < FAR_MEAN_SQUARE_RATIO * level and (seats or not low[part]):
                 least, most = np.array(effect_limits(found[part], level, *freedom)) / total
                 low[part] = min(least, 1.0) if seats else 0.0
                 high[part] = min(max(most, 0.0 if seats else high[part]), 1.0)
     if own_dice:
-        value[DICE] = low[DICE] = high[DICE] = np.nan
-    return _frame("share", SHARES, value, low, high)
+        value[DICE_INDEX] = low[DICE_INDEX] = high[DICE_INDEX] = np.nan
+    return _frame("share", VARIANCE_SOURCES, value, low, high)
 
 
-def components(squares: Squares) -> tuple[np.ndarray, list[tuple[float, int, int]]]:
-    """Return the variance of a return due to each of `SHARES`, by the method of moments, unbiased.
+def components(squares: LatinSquares) -> tuple[np.ndarray, list[tuple[float, int, int]]]:
+    """Return the variance of a return due to each of `VARIANCE_SOURCES`, by the method of moments, unbiased.
 
     Searle, Casella and McCulloch, "Variance Components", 1992 (Henderson's method I): mean squares equal their
     expectations. NaN where no set of bots has two blocks. Beside them, of bots, seats and bots by seat, the mean square
@@ -129,7 +129,7 @@ def components(squares: Squares) -> tuple[np.ndarray, list[tuple[float, int, int
     ]
     (by_bot, bot_noise), (by_table, seat_noise), (by_both, noise) = moments
     if math.isnan(noise):
-        return np.full(len(SHARES), np.nan), []
+        return np.full(len(VARIANCE_SOURCES), np.nan), []
     tables, free = np.unique(table).size, players - 1
     level = seats.var(axis=0, ddof=1).mean() / blocks
     by_seat = (seats.mean(axis=0) ** 2).mean() - level
@@ -174,15 +174,15 @@ def effect_limits(found: float, level: float, freedom: int, rest: int) -> tuple[
     return limit((1 + CONFIDENCE) / 2) or limit(CONFIDENCE), limit((1 - CONFIDENCE) / 2)
 
 
-def _jackknife(squares: Squares, merge: np.ndarray) -> np.ndarray | None:
+def _jackknife(squares: LatinSquares, merge: np.ndarray) -> np.ndarray | None:
     """Return half the widths of the intervals of shares, merged; None where parts of the blocks have no shares."""
     count = len(squares.table)
-    parts = min(GROUPS, count)
+    parts = min(JACKKNIFE_GROUPS, count)
     part = np.empty(count, np.int64)
     part[np.argsort(squares.table, kind="stable")] = np.arange(count) % max(parts, 1)  # each table's blocks spread out
     found = np.array([merge @ components(squares.part(part != number))[0] for number in range(parts)])
     totals = found.sum(axis=1, keepdims=True)
-    if parts < 2 or not (totals > TINY).all():
+    if parts < 2 or not (totals > ZERO_VARIANCE).all():
         return None
     error = np.sqrt((parts - 1) * (found / totals).var(axis=0))
     return stdtrit(parts - 1, (1 + CONFIDENCE) / 2) * error
@@ -201,7 +201,7 @@ def _fixed_and_noise(effects: np.ndarray, table: np.ndarray) -> tuple[float, flo
     return float(fixed), float(noise)
 
 
-def _squares(matches: pd.DataFrame, players: int) -> Squares:
+def _squares(matches: pd.DataFrame, players: int) -> LatinSquares:
     """Return the blocks of a frame of `board_matches`; raise `StoreError` when they are no Latin squares."""
     _, block = np.unique(matches["block"].to_numpy().reshape(-1, players)[:, 0], return_inverse=True)
     who = pd.factorize(matches["bot"], sort=True)[0].reshape(-1, players)
@@ -220,7 +220,7 @@ def _squares(matches: pd.DataFrame, players: int) -> Squares:
     within = np.bincount(block, square, minlength=blocks) / np.maximum(np.bincount(block, minlength=blocks), 1)
     number = np.unique(tables, axis=0, return_inverse=True)[1].ravel() if blocks else np.zeros(0, np.int64)
     lineups = len(matches) // players // blocks if blocks else 0
-    return Squares(cells.reshape(blocks, players, players), within, number, lineups)
+    return LatinSquares(cells.reshape(blocks, players, players), within, number, lineups)
 
 
 def _frame(statistic: str, parts: object, value: np.ndarray, low: np.ndarray, high: np.ndarray) -> pd.DataFrame:

@@ -2,35 +2,35 @@
 
 from arena.match.result import MatchRow, SeatRow
 from arena.match.stored import SecretKey, StoredMatch
-from arena.store.digests import WholeMatch, whole_matches
+from arena.store.digests import MatchRows, match_rows
 from arena.store.locking import Writer, read_writer
 from arena.store.merging import check_rows, first_start, merge_logs
 from arena.store.reading import readable
-from arena.store.rows import MAX_MOVES, BotRow, Finished, read_estimates, read_moves
+from arena.store.rows import MAX_MOVES_BYTES, BotRow, FinishedMatch, estimates_of_columns, read_moves
 from arena.store.schema import SCHEMA_VERSION
-from arena.store.writing import LONG_MOVES, Store, move_into_place, set_aside
+from arena.store.writing import MIN_COMPRESSED_MOVES_CHARS, Store, move_into_place, set_aside
 
 __all__ = [
-    "LONG_MOVES",
-    "MAX_MOVES",
+    "MAX_MOVES_BYTES",
+    "MIN_COMPRESSED_MOVES_CHARS",
     "SCHEMA_VERSION",
     "BotRow",
-    "Finished",
+    "FinishedMatch",
     "MatchRow",
+    "MatchRows",
     "SeatRow",
     "SecretKey",
     "Store",
     "StoredMatch",
-    "WholeMatch",
     "Writer",
     "check_rows",
+    "estimates_of_columns",
     "first_start",
+    "match_rows",
     "merge_logs",
     "move_into_place",
-    "read_estimates",
     "read_moves",
     "read_writer",
     "readable",
     "set_aside",
-    "whole_matches",
 ]

@@ -19,18 +19,18 @@ from typing import Any, NamedTuple
 
 from arena.core.match_ids import match_id
 
-SIZE = 8
-BATCH = 256
+DIGEST_BYTES = 8
+BATCH_BLOCKS = 256
 """Blocks read at a time."""
-TABLES = ("runs", "keys", "bots", "bundles", "uncounted")
+DIGESTED_TABLES = ("runs", "keys", "bots", "bundles", "uncounted")
 """Tables whose rows each have a digest, in the last column."""
-PARTS = ("matches", "seats", "timings", "faults", "estimates")
+MATCH_TABLES = ("matches", "seats", "timings", "faults", "estimates")
 """Tables whose rows belong to matches; their first columns are block and line-up."""
 Row = tuple[Any, ...]
 
 
 def _digest(text: str) -> bytes:
-    return hashlib.blake2b(text.encode(), digest_size=SIZE).digest()
+    return hashlib.blake2b(text.encode(), digest_size=DIGEST_BYTES).digest()
 
 
 def match_digest(block: str, match: Row, seats: Iterable[Any]) -> bytes:
@@ -44,12 +44,12 @@ def timing_digest(match: bytes, timing: Row, faults: Iterable[Any], estimates: R
 
 
 def row_digest(table: str, row: Sequence[Any]) -> bytes:
-    """Return the digest of a row of one of `TABLES`, given without it; long bytes are replaced by their hash."""
+    """Return the digest of a row of one of `DIGESTED_TABLES`, without its digest column; hash long bytes first."""
     short = (hashlib.blake2b(v).digest() if isinstance(v, bytes) and len(v) > 64 else v for v in row)
     return _digest(ascii((table, *short)))
 
 
-class WholeMatch(NamedTuple):
+class MatchRows(NamedTuple):
     """All rows of one match, unchecked; missing ones are None or empty."""
 
     key: int
@@ -77,7 +77,7 @@ class WholeMatch(NamedTuple):
     @property
     def id(self) -> str:
         """The match id, or a description if the block is missing."""
-        return _name(self.key, self.identity, self.lineup)
+        return _match_name(self.key, self.identity, self.lineup)
 
     def digests(self) -> tuple[bytes, bytes]:
         """Return both digests, computed from the rows."""
@@ -90,7 +90,7 @@ class WholeMatch(NamedTuple):
         return (self.digest, self.timing_digest) == self.digests()
 
 
-def _name(key: Any, identity: Any, lineup: Any) -> str:
+def _match_name(key: Any, identity: Any, lineup: Any) -> str:
     if isinstance(identity, bytes) and isinstance(lineup, int):
         return match_id(identity, lineup)
     return f"the match of line-up {lineup!a} in the block with the key {key!a}"
@@ -110,7 +110,7 @@ def block_rows(db: sqlite3.Connection, keys: Sequence[int]) -> dict[int, Row]:
     }
 
 
-def whole_matches(db: sqlite3.Connection, keys: Sequence[int], lineup: int | None = None) -> Iterator[WholeMatch]:
+def match_rows(db: sqlite3.Connection, keys: Sequence[int], lineup: int | None = None) -> Iterator[MatchRows]:
     """Yield the matches of blocks, or those of a line-up, by key and line-up, also those with missing rows."""
     blocks = block_rows(db, keys)
     among = f"WHERE block IN ({','.join('?' * len(keys))}){f' AND lineup = {lineup:d}' if lineup is not None else ''}"
@@ -138,13 +138,13 @@ def whole_matches(db: sqlite3.Connection, keys: Sequence[int], lineup: int | Non
         *timing, second = timings.get(at, nothing)
         block, whole = blocks.get(at[0]), tuple(match) or None
         parts = seats.get(at, []), tuple(timing) or None, second, faults.get(at, []), estimates.get(at, ())
-        yield WholeMatch(at[0], at[1], block, whole, digest, *parts)
+        yield MatchRows(at[0], at[1], block, whole, digest, *parts)
 
 
 def block_keys(db: sqlite3.Connection) -> Iterator[list[int]]:
     """Yield the keys of all blocks in order, a batch at a time."""
     last, query = -math.inf, "SELECT block FROM blocks WHERE block > ? ORDER BY block LIMIT ?"
-    while keys := [key for (key,) in db.execute(query, (last, BATCH))]:
+    while keys := [key for (key,) in db.execute(query, (last, BATCH_BLOCKS))]:
         yield keys
         last = keys[-1]
 
@@ -154,18 +154,18 @@ def damaged(db: sqlite3.Connection) -> Iterator[str]:
     yield from damaged_rows(db)
     for keys in block_keys(db):
         try:
-            found = [whole.id for whole in whole_matches(db, keys) if not whole.is_sound]
+            found = [whole.id for whole in match_rows(db, keys) if not whole.is_sound]
         except sqlite3.Error:  # invalid UTF-8, or a page that cannot be read
             found = [name for key in keys for name in _damaged_in(db, key)]
         yield from found
-    for part in PARTS:
+    for part in MATCH_TABLES:
         query = f"SELECT DISTINCT block, lineup FROM {part} WHERE block NOT IN (SELECT block FROM blocks)"
-        yield from (f"{_name(key, None, lineup)}: its block is missing" for key, lineup in db.execute(query))
+        yield from (f"{_match_name(key, None, lineup)}: its block is missing" for key, lineup in db.execute(query))
 
 
 def damaged_rows(db: sqlite3.Connection) -> Iterator[str]:
-    """Yield the names of rows of `TABLES` that do not fit their digest."""
-    for table in TABLES:
+    """Yield the names of rows of `DIGESTED_TABLES` that do not fit their digest."""
+    for table in DIGESTED_TABLES:
         yield from _damaged_rows(db, table)
 
 
@@ -179,7 +179,7 @@ def _damaged_in(db: sqlite3.Connection, key: int) -> list[str]:
     """Return the damaged matches of one block, whatever its rows hold."""
     try:
         with _any_text(db):
-            return [whole.id for whole in whole_matches(db, [key]) if not whole.is_sound]
+            return [whole.id for whole in match_rows(db, [key]) if not whole.is_sound]
     except sqlite3.Error as error:
         return [f"the block with the key {key}: {error}"]
 

@@ -14,12 +14,12 @@ import sqlite3
 import time
 from pathlib import Path
 
-from arena.core.files import own_folder
-from arena.store.shape import OF_SQLITE, harden
+from arena.core.files import temporary_folder
+from arena.store.shape import SQLITE_FILE_SUFFIXES, harden
 
-WRITTEN = ("", "-wal")
+DATA_FILE_SUFFIXES = ("", "-wal")
 """Endings of the names of the files that hold the data."""
-PAUSE = 20
+CHECK_PAUSE_FACTOR = 20
 """Pause between two checks of a log that others change, in multiples of the duration of a check."""
 Row = tuple[str, bytes | None]
 """Table and digest of a row; None when the table is empty."""
@@ -38,7 +38,9 @@ class FileGuard:
     def __init__(self, log: Path, newest: Row) -> None:
         """Take the files as they are; `newest` is a recently written row."""
         self.log = log
-        self._known = {suffix: found for suffix in ("", *OF_SQLITE) if (found := self._found(suffix)) is not None}
+        self._known = {
+            suffix: found for suffix in ("", *SQLITE_FILE_SUFFIXES) if (found := self._found(suffix)) is not None
+        }
         self.next_check = 0.0
         """Time of the next check of changed files, by `time.monotonic`."""
         self.record(newest)
@@ -60,13 +62,13 @@ class FileGuard:
     def is_in_place(self) -> bool:
         """Whether all files are still the same; SQLite creates its own with the first write."""
         return all(map(self._is_ours, self._known)) and all(
-            self._is_ours(suffix) for suffix in OF_SQLITE if self._found(suffix) is not None
+            self._is_ours(suffix) for suffix in SQLITE_FILE_SUFFIXES if self._found(suffix) is not None
         )
 
     def record(self, newest: Row) -> None:
         """Record the files' states after a transaction, and a row that it wrote."""
         self.newest = newest
-        self._recorded = {suffix: self._state(suffix) for suffix in WRITTEN}
+        self._recorded = {suffix: self._state(suffix) for suffix in DATA_FILE_SUFFIXES}
 
     def _state(self, suffix: str) -> tuple[int, int] | None:
         """Return size and modification time of a file; None when it is missing."""
@@ -78,7 +80,7 @@ class FileGuard:
         return (self._state(suffix) or (0, 0))[0]
 
     def is_unchanged(self, *suffixes: str) -> bool:
-        """Whether files, of `WRITTEN`, still hold what the last transaction left.
+        """Whether files, of `DATA_FILE_SUFFIXES`, still hold what the last transaction left.
 
         Other programs may copy the -wal of a log in use into it, which changes both files; so of changed files the
         content is checked.
@@ -91,7 +93,7 @@ class FileGuard:
         if not self._is_sound("mode=ro") or ("" in changed and not self._is_sound("mode=ro&immutable=1")):
             return False
         self._recorded.update(now)
-        self.next_check = time.monotonic() + PAUSE * (time.monotonic() - started)
+        self.next_check = time.monotonic() + CHECK_PAUSE_FACTOR * (time.monotonic() - started)
         return True
 
     def _is_sound(self, how: str) -> bool:
@@ -103,13 +105,13 @@ class FileGuard:
             address = f"{self.log.absolute().as_uri()}?{how}"
             with contextlib.closing(sqlite3.connect(address, uri=True, timeout=30)) as db:
                 harden(db)
-                return _holds(db, self.newest)
+                return _is_sound_with(db, self.newest)
         return False
 
     def save(self, db: sqlite3.Connection) -> str:
         """Save the content of an open log that lost a file; return what happened and where the content is now."""
         ours = self._is_ours("")
-        if ours and self._state("") == self._recorded[""] and not self.is_in_place and _brought_in(db):
+        if ours and self._state("") == self._recorded[""] and not self.is_in_place and _checkpointed(db):
             return f"{self.log}: its -wal or -shm file has been taken away; all that was written is in it: start again"
         gone = "has been replaced by another file" if self._found("") else "has been removed"
         gone = "has been overwritten" if ours else gone
@@ -130,23 +132,23 @@ class FileGuard:
                 found = path.stat()
                 if (found.st_dev, found.st_ino) == self._known.get("-wal"):
                     os.truncate(path, 0)
-        for suffix in OF_SQLITE:
+        for suffix in SQLITE_FILE_SUFFIXES:
             Path(f"{self.log}{suffix}").unlink(missing_ok=True)
 
     def _remove_ours(self) -> None:
         """Remove our SQLite files if the log was replaced: they do not belong to the new file."""
-        for suffix in OF_SQLITE:
+        for suffix in SQLITE_FILE_SUFFIXES:
             if self._is_ours(suffix) and not self._is_ours(""):
                 Path(f"{self.log}{suffix}").unlink(missing_ok=True)
 
     def _copy_out(self, db: sqlite3.Connection) -> Path:
         """Copy an open database, also one whose file was removed, into a new file beside the log's path."""
         self.log.parent.mkdir(parents=True, exist_ok=True)
-        with own_folder(self.log.parent, ".saved-") as folder:
+        with temporary_folder(self.log.parent, ".saved-") as folder:
             made = folder / "saved.db"
             with contextlib.closing(sqlite3.connect(made)) as copy:
                 db.backup(copy)
-                if not _holds(copy, self.newest):
+                if not _is_sound_with(copy, self.newest):
                     raise sqlite3.DatabaseError("it is no longer whole")
             names = (self.log.with_suffix(f".saved.{n}.db") for n in itertools.count(1))
             saved = next(name for name in names if not name.exists())
@@ -154,7 +156,7 @@ class FileGuard:
         return saved
 
 
-def _holds(db: sqlite3.Connection, newest: Row) -> bool:
+def _is_sound_with(db: sqlite3.Connection, newest: Row) -> bool:
     """Whether a database passes SQLite's integrity check and holds a row."""
     table, digest = newest
     query = f"SELECT EXISTS (SELECT 1 FROM {table} WHERE ? IN (digest, 0)) = ?"
@@ -162,7 +164,7 @@ def _holds(db: sqlite3.Connection, newest: Row) -> bool:
     return bool(there) and db.execute("PRAGMA integrity_check(1)").fetchone() == ("ok",)
 
 
-def _brought_in(db: sqlite3.Connection) -> bool:
+def _checkpointed(db: sqlite3.Connection) -> bool:
     """Copy the whole -wal into the database; return whether that was possible."""
     with contextlib.suppress(sqlite3.Error):
         return not db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]

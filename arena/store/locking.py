@@ -28,9 +28,9 @@ from arena.core.command import COMMAND
 from arena.core.errors import StoreError
 from arena.store.file_guard import is_file
 
-FLOCK = "hhqqi4x"
+FLOCK_FORMAT = "hhqqi4x"
 """The kernel's record of a lock: kind, where it starts from, start, length (0: all), process."""
-MAX_BYTES = 65536
+MAX_LOCK_FILE_BYTES = 65536
 """How much of a lock file is read."""
 
 
@@ -55,7 +55,7 @@ class Writer:
         return self.before if self.before[0] else (self.command, self.folder)
 
 
-def _here() -> str:
+def _working_folder() -> str:
     """Return the working folder; empty when it has been removed."""
     with contextlib.suppress(OSError):
         return os.getcwd()
@@ -102,11 +102,13 @@ def keep_locked(log: Path, lock: int) -> int:
 def _note_writer(lock: int) -> None:
     """Write the command of this process into a lock file that it holds, as far as possible: nothing depends on it."""
     command = COMMAND.get()
-    last = _parsed(os.pread(lock, MAX_BYTES, 0)) if command.adds else None
+    last = _parsed(os.pread(lock, MAX_LOCK_FILE_BYTES, 0)) if command.adds else None
     before = last.player if last else ("", "")
-    writer = Writer(os.getpid(), platform.node(), datetime.now(UTC).isoformat(), command.line, _here(), before)
+    writer = Writer(
+        os.getpid(), platform.node(), datetime.now(UTC).isoformat(), command.line, _working_folder(), before
+    )
     with contextlib.suppress(OSError):
-        fcntl.fcntl(lock, fcntl.F_OFD_SETLK, struct.pack(FLOCK, fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0))
+        fcntl.fcntl(lock, fcntl.F_OFD_SETLK, struct.pack(FLOCK_FORMAT, fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0))
     with contextlib.suppress(OSError):
         os.ftruncate(lock, 0)
         os.pwrite(lock, json.dumps(vars(writer)).encode() + b"\n", 0)
@@ -121,14 +123,14 @@ def read_writer(log: Path) -> tuple[bool, Writer | None]:
     try:
         if not stat.S_ISREG(os.fstat(lock).st_mode):
             return False, None
-        return _is_held(lock), _parsed(os.pread(lock, MAX_BYTES, 0))
+        return _is_held(lock), _parsed(os.pread(lock, MAX_LOCK_FILE_BYTES, 0))
     finally:
         os.close(lock)
 
 
 def _is_held(lock: int) -> bool:
-    found = fcntl.fcntl(lock, fcntl.F_OFD_GETLK, struct.pack(FLOCK, fcntl.F_RDLCK, os.SEEK_SET, 0, 0, 0))
-    return bool(struct.unpack(FLOCK, found)[0] != fcntl.F_UNLCK)
+    found = fcntl.fcntl(lock, fcntl.F_OFD_GETLK, struct.pack(FLOCK_FORMAT, fcntl.F_RDLCK, os.SEEK_SET, 0, 0, 0))
+    return bool(struct.unpack(FLOCK_FORMAT, found)[0] != fcntl.F_UNLCK)
 
 
 def _parsed(content: bytes) -> Writer | None:

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from arena.core.errors import StoreError
-from arena.store.digests import Row, WholeMatch, block_keys, block_rows, damaged_rows, timing_digest, whole_matches
+from arena.store.digests import MatchRows, Row, block_keys, block_rows, damaged_rows, match_rows, timing_digest
 from arena.store.reading import StoreReader, readable
 from arena.store.rows import read_moves
 from arena.store.writing import Store
 
-BLOCK = (
+BLOCK_FIELDS = (
     "identity",
     "id of the dice",
     "game",
@@ -23,20 +23,20 @@ BLOCK = (
     "kind of dice",
     "key of the dice",
 )
-MATCH = ("line-up", "ending", "length", "mark of a clock", "final position", "moves", "notes")
-SEAT = ("number", "bot", "rank", "score", "cause", "ply of the forfeit")
+MATCH_FIELDS = ("line-up", "ending", "length", "mark of a clock", "final position", "moves", "notes")
+SEAT_FIELDS = ("number", "bot", "rank", "score", "cause", "ply of the forfeit")
 Run = tuple[str, str, str]
 """Plan, versions, UTC start time."""
 
 
-class Counts(NamedTuple):
+class MergeCounts(NamedTuple):
     """Numbers of matches that a merge copied, and that the target had already."""
 
     added: int
     known: int
 
 
-def merge_logs(target: Store, sources: Sequence[StoreReader], base: StoreReader | None = None) -> Counts:
+def merge_logs(target: Store, sources: Sequence[StoreReader], base: StoreReader | None = None) -> MergeCounts:
     """Copy the matches of the sources that the target lacks, with all that belongs to them, within a transaction.
 
     All logs have passed `check_rows`. The plan that counts afterwards is that of the latest run of `base`, which comes
@@ -46,25 +46,25 @@ def merge_logs(target: Store, sources: Sequence[StoreReader], base: StoreReader 
     counting = _latest_run(base or target)
     if base is not None:
         with readable(base):
-            _take_around(target, base)
+            _copy_run_data(target, base)
     added = known = 0
     for source in sources:
         with readable(source):
-            counts = _take_matches(target, source)
-            _take_sources(target, source)
+            counts = _copy_matches(target, source)
+            _copy_sources(target, source)
             _disclose(target, source)
-            _take_uncounted(target, source)
+            _copy_uncounted(target, source)
         added, known = added + counts.added, known + counts.known
     latest = _latest_run(target)
     if counting and latest and latest[0][0] != counting[0][0]:
         _append(target, *counting)
-    return Counts(added, known)
+    return MergeCounts(added, known)
 
 
 def first_start(log: StoreReader) -> tuple[str, str, str]:
     """Return a sort key of logs: when the first run of a log started."""
     with readable(log):
-        return min((_age(run) for run, _ in _runs_of(log).values()), default=("", "", ""))
+        return min((_start_time(run) for run, _ in _runs_of(log).values()), default=("", "", ""))
 
 
 def check_rows(log: StoreReader) -> None:
@@ -79,7 +79,7 @@ def _runs_of(log: StoreReader) -> dict[int, tuple[Run, str | None]]:
     return {row[0]: (tuple(row[1:4]), row[4]) for row in log._db.execute(query)}
 
 
-def _age(run: Run) -> tuple[str, str, str]:
+def _start_time(run: Run) -> tuple[str, str, str]:
     """Return a sort key of runs: their start."""
     plan, versions, started = run
     return started, plan, versions
@@ -90,10 +90,10 @@ def _latest_run(log: StoreReader) -> tuple[Run, str | None] | None:
     return next(reversed(_runs_of(log).values()), None)
 
 
-def _take_around(target: Store, source: StoreReader) -> dict[int, int]:
+def _copy_run_data(target: Store, source: StoreReader) -> dict[int, int]:
     """Copy runs, keys and bots that the target lacks, in the source's order; return the new numbers of its runs."""
-    _take_keys(target, source)
-    _take_bots(target, source)
+    _copy_keys(target, source)
+    _copy_bots(target, source)
     numbers = {run: number for number, (run, _) in reversed(_runs_of(target).items())}
     theirs = _runs_of(source)
     for run, finished in theirs.values():
@@ -108,28 +108,28 @@ def _append(target: Store, run: Run, finished: str | None) -> int:
     return number
 
 
-def _take_keys(target: Store, source: StoreReader) -> None:
+def _copy_keys(target: Store, source: StoreReader) -> None:
     """Copy the keys of secret dice that the target lacks."""
-    ours = {key.checked() for key in target.secret_keys()}
-    for key in source.secret_keys():
+    ours = {key.checked() for key in target.keys.all()}
+    for key in source.keys.all():
         if key.checked() not in ours:
             target.keep_key(key.key, key.created, key.disclosed)
 
 
 def _disclose(target: Store, source: StoreReader) -> None:
     """Note of the target's keys which ones the source has disclosed."""
-    for key in source.secret_keys():
+    for key in source.keys.all():
         if key.disclosed is not None and key.checked():
             target._set("keys", "disclosed", key.disclosed, f"hash = '{key.hash}'")
 
 
-def _take_uncounted(target: Store, source: StoreReader) -> None:
+def _copy_uncounted(target: Store, source: StoreReader) -> None:
     """Copy which blocks did not count when their key was disclosed."""
     for (identity,) in source._db.execute("SELECT identity FROM uncounted ORDER BY identity").fetchall():
         target._insert_new("uncounted", identity)
 
 
-def _take_bots(target: Store, source: StoreReader) -> None:
+def _copy_bots(target: Store, source: StoreReader) -> None:
     """Copy the bots and bundles that the target lacks."""
     for key, files in source._db.execute("SELECT bundle, files FROM bundles ORDER BY bundle"):
         target._insert_new("bundles", key, files)
@@ -139,7 +139,7 @@ def _take_bots(target: Store, source: StoreReader) -> None:
             target._insert_new("bots", target._next("bots", "bot"), *row)
 
 
-def _take_sources(target: Store, source: StoreReader) -> None:
+def _copy_sources(target: Store, source: StoreReader) -> None:
     """Give the target's bots of imported matches, which have no bundle, those of the source."""
     lacking = dict(target._db.execute("SELECT identity, bot FROM bots WHERE bundle = ''"))
     query = "SELECT o.*, files FROM bots o JOIN bundles USING (bundle) ORDER BY bot"
@@ -150,16 +150,16 @@ def _take_sources(target: Store, source: StoreReader) -> None:
             target._insert_new("bots", lacking[identity], identity, *rest)
 
 
-def _take_matches(target: Store, source: StoreReader) -> Counts:
+def _copy_matches(target: Store, source: StoreReader) -> MergeCounts:
     """Copy missing matches; raises `StoreError` for one that is damaged or differs from the target's."""
     added = known = 0
     runs: dict[int, int] | None = None
     for keys in block_keys(source._db):
         blocks = block_rows(source._db, keys)
         places = _known_places(target, source, blocks)
-        there = {(match.key, match.lineup): match for match in whole_matches(target._db, [*places.values()])}
+        there = {(match.key, match.lineup): match for match in match_rows(target._db, [*places.values()])}
         new = []
-        for match in whole_matches(source._db, keys):
+        for match in match_rows(source._db, keys):
             ours = there.get((places.get(match.key, -1), match.lineup))
             if not match.is_sound:
                 raise StoreError(f"{source.path}: match {match.id} is damaged; `arena verify` tells more")
@@ -170,13 +170,13 @@ def _take_matches(target: Store, source: StoreReader) -> Counts:
             if ours.digest != match.digest:
                 _check_same(source, match, ours)
         if new and runs is None:
-            runs = _take_around(target, source)
+            runs = _copy_run_data(target, source)
         for match in new:
             if match.key not in places:
                 places[match.key] = target._insert_block(*blocks[match.key])
         _insert(target, new, places, runs or {})
         added += len(new)
-    return Counts(added, known)
+    return MergeCounts(added, known)
 
 
 def _known_places(target: Store, source: StoreReader, blocks: dict[int, Row]) -> dict[int, int]:
@@ -189,20 +189,20 @@ def _known_places(target: Store, source: StoreReader, blocks: dict[int, Row]) ->
             continue
         places[key] = found[0]
         ours = block_rows(target._db, found)[found[0]]
-        for what, theirs, mine in itertools.zip_longest(BLOCK, row, ours):
+        for what, theirs, mine in itertools.zip_longest(BLOCK_FIELDS, row, ours):
             if theirs != mine:
                 raise StoreError(f"{source.path}: block {identity.hex()} is in the logs twice, with another {what}")
     return places
 
 
-def _check_same(source: StoreReader, match: WholeMatch, ours: WholeMatch) -> None:
+def _check_same(source: StoreReader, match: MatchRows, ours: MatchRows) -> None:
     """Raise `StoreError` that names what differs; moves may be compressed by different versions of zlib."""
     if not ours.is_sound:
         raise StoreError(f"match {ours.id} is damaged in the other log; `arena verify` tells more")
     assert match.match is not None and ours.match is not None
-    pairs: list[tuple[str, Any, Any]] = [*zip(MATCH, match.match, ours.match, strict=True)]
+    pairs: list[tuple[str, Any, Any]] = [*zip(MATCH_FIELDS, match.match, ours.match, strict=True)]
     for theirs, mine in zip(match.seats, ours.seats, strict=True):
-        pairs += [(f"{what} of seat {mine[0]}", *both) for what, *both in zip(SEAT, theirs, mine, strict=True)]
+        pairs += [(f"{what} of seat {mine[0]}", *both) for what, *both in zip(SEAT_FIELDS, theirs, mine, strict=True)]
     for what, first, second in pairs:
         if what == "moves":
             first, second = read_moves(first), read_moves(second)
@@ -212,7 +212,7 @@ def _check_same(source: StoreReader, match: WholeMatch, ours: WholeMatch) -> Non
             )
 
 
-def _insert(target: Store, matches: Sequence[WholeMatch], places: dict[int, int], runs: dict[int, int]) -> None:
+def _insert(target: Store, matches: Sequence[MatchRows], places: dict[int, int], runs: dict[int, int]) -> None:
     rows: dict[str, list[Row]] = {"matches": [], "seats": [], "timings": [], "faults": [], "estimates": []}
     for match in matches:
         assert match.match is not None and match.timing is not None

@@ -14,8 +14,8 @@ from arena.core.errors import StoreError
 from arena.match.result import MatchRow
 from arena.schedule.blocks import MatchSpec
 
-DROPPED = re.compile(r"([0-9]{1,2}:[1-9][0-9]{0,8}(,(?!$)|$))*")
-MAX_MOVES = 64 * 2**20
+DROPPED_PATTERN = re.compile(r"([0-9]{1,2}:[1-9][0-9]{0,8}(,(?!$)|$))*")
+MAX_MOVES_BYTES = 64 * 2**20
 """Largest size in bytes of the moves of a match."""
 
 
@@ -40,7 +40,7 @@ class RunRow(NamedTuple):
     """Number of a run, worker, and number of its matches, of all runs."""
 
 
-class Finished(NamedTuple):
+class FinishedMatch(NamedTuple):
     """A finished match with its place in the plan and how it was played."""
 
     spec: MatchSpec
@@ -60,14 +60,14 @@ def read_notes(text: str) -> list[tuple[int, str]]:
     return notes
 
 
-def as_estimates(packed: str, dropped: Mapping[int, int]) -> tuple[bytes, str]:
+def estimate_columns(packed: str, dropped: Mapping[int, int]) -> tuple[bytes, str]:
     """Return what bots expected in a match, and the counts of what was wrong, as columns of the log."""
     return base64.b64decode(packed), ",".join(f"{seat}:{count}" for seat, count in sorted(dropped.items()))
 
 
-def read_estimates(moves: bytes | None, dropped: str | None) -> tuple[str, dict[int, int]]:
+def estimates_of_columns(moves: bytes | None, dropped: str | None) -> tuple[str, dict[int, int]]:
     """Return columns of the log as `MatchRow` has them; what bots expected is not unpacked here."""
-    if not DROPPED.fullmatch(dropped or ""):
+    if not DROPPED_PATTERN.fullmatch(dropped or ""):
         raise StoreError("the log is damaged: a match's counts of wrong evaluations cannot be read")
     counts = (part.split(":") for part in (dropped or "").split(",") if part)
     return base64.b64encode(moves or b"").decode(), {int(seat): int(count) for seat, count in counts}
@@ -79,9 +79,9 @@ def read_moves(value: str | bytes) -> str:
         return value
     unpacker = zlib.decompressobj()
     try:
-        text = unpacker.decompress(value, MAX_MOVES).decode()
+        text = unpacker.decompress(value, MAX_MOVES_BYTES).decode()
     except (TypeError, zlib.error, UnicodeDecodeError):
         raise StoreError("the log is damaged: a match's moves cannot be unpacked") from None
     if unpacker.unconsumed_tail:
-        raise StoreError(f"the log is damaged: a match's moves have more than {MAX_MOVES >> 20} MiB")
+        raise StoreError(f"the log is damaged: a match's moves have more than {MAX_MOVES_BYTES >> 20} MiB")
     return text

@@ -16,11 +16,11 @@ from pathlib import Path
 
 from arena.core.errors import LogVersionError, StoreError
 from arena.core.files import open_regular
-from arena.store.shape import Parts, check_beside, check_shape, harden, laid_out
+from arena.store.shape import Parts, check_beside, check_shape, harden, schema_parts
 
 SCHEMA_VERSION = 9
 """The one version of logs that is read and written."""
-PATIENCE = {"ro": 3.0, "rw": 30.0, "rwc": 30.0}
+LOCK_TIMEOUT_SECONDS = {"ro": 3.0, "rw": 30.0, "rwc": 30.0}
 """Seconds to wait for a log that another program keeps locked, by the mode that it is opened in."""
 
 SCHEMA = """
@@ -68,7 +68,7 @@ CREATE TABLE blocks (
     round INTEGER NOT NULL,
     opening INTEGER NOT NULL,    -- random plies
     seed INTEGER NOT NULL,
-    dice INTEGER NOT NULL,       -- kind of dice: arena.core.match_ids.Kind
+    dice INTEGER NOT NULL,       -- kind of dice: arena.core.match_ids.DiceKind
     key INTEGER REFERENCES keys  -- key of secret dice; NULL for public ones
 );
 CREATE TABLE matches (
@@ -126,7 +126,7 @@ CREATE TABLE uncounted (         -- blocks with secret dice that did not count w
     digest BLOB NOT NULL
 ) WITHOUT ROWID;
 """
-HEADER = b"SQLite format 3\0"
+SQLITE_HEADER = b"SQLite format 3\0"
 """The first bytes of every SQLite database."""
 
 
@@ -134,12 +134,12 @@ def check_file(log: Path) -> None:
     """Raise `StoreError` if a file exists and is no SQLite database, before a lock file is made beside it."""
     try:
         with open_regular(log) as file:
-            head = file.read(len(HEADER))
+            head = file.read(len(SQLITE_HEADER))
     except FileNotFoundError:
         return
     except OSError as error:
         raise StoreError(f"{log}: cannot be used as a match log: {error.strerror}") from None
-    if head and head != HEADER:
+    if head and head != SQLITE_HEADER:
         raise StoreError(f"{log}: cannot be used as a match log: file is not a database")
 
 
@@ -153,7 +153,7 @@ def connect(
     check_beside(path)
     with contextlib.ExitStack() as undo:
         db = undo.enter_context(
-            contextlib.closing(sqlite3.connect(address(path, mode), uri=True, timeout=PATIENCE[mode]))
+            contextlib.closing(sqlite3.connect(database_uri(path, mode), uri=True, timeout=LOCK_TIMEOUT_SECONDS[mode]))
         )
         harden(db)
         prepare(db)
@@ -174,16 +174,16 @@ def connect(
 @functools.cache
 def log_parts() -> Parts:
     """Return the tables and indexes of a log."""
-    return laid_out(SCHEMA)
+    return schema_parts(SCHEMA)
 
 
-def address(path: Path, mode: str) -> str:
+def database_uri(path: Path, mode: str) -> str:
     """Return the URI of a database; it is `immutable` where SQLite could not make the files it needs for reading."""
-    at_rest = mode == "ro" and is_at_rest(path)
+    at_rest = mode == "ro" and is_read_only_copy(path)
     return f"{path.absolute().as_uri()}?mode={mode}{'&immutable=1' * at_rest}"
 
 
-def lay_out(db: sqlite3.Connection) -> None:
+def create_tables(db: sqlite3.Connection) -> None:
     """Create the tables in an empty database, and have every transaction reach the disk."""
     if db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0:
         db.execute("PRAGMA journal_mode = WAL")
@@ -192,6 +192,6 @@ def lay_out(db: sqlite3.Connection) -> None:
     db.execute("PRAGMA synchronous = FULL")
 
 
-def is_at_rest(path: Path) -> bool:
+def is_read_only_copy(path: Path) -> bool:
     """Whether a log is in a read-only folder, without a -wal: SQLite reads it only if told that nobody writes to it."""
     return not os.access(path.parent, os.W_OK) and not os.path.exists(f"{path}-wal")

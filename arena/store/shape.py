@@ -18,20 +18,26 @@ from pathlib import Path
 from arena.core.errors import StoreError
 from arena.core.files import open_regular
 
-OF_SQLITE = ("-wal", "-shm")
+SQLITE_FILE_SUFFIXES = ("-wal", "-shm")
 """Endings of the names of the two files that SQLite keeps beside an open database."""
-JOURNAL = "-journal"
+JOURNAL_SUFFIX = "-journal"
 """Ending of the name of a rollback journal, which SQLite reads first; a log has one while it is created."""
-POINTS = b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
+SUPER_JOURNAL_MAGIC = b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
 """Last bytes of a journal that names a super-journal, a file that SQLite would delete; the arena writes none."""
-COMMENT = re.compile(r"--[^\n]*")
-SPACE = re.compile(r"[ \t\n\f\r]+")
+COMMENT_PATTERN = re.compile(r"--[^\n]*")
+SPACE_PATTERN = re.compile(r"[ \t\n\f\r]+")
 """White space of SQL."""
-MAX_VALUE = 2**28
+MAX_VALUE_BYTES = 2**28
 """Largest value and row, in bytes."""
-MAX_SQL = 2**16
+MAX_SQL_BYTES = 2**16
 """Longest SQL statement, in bytes, those stored in the file included."""
-TYPES = {"INTEGER": "'integer'", "TEXT": "'text'", "BLOB": "'blob'", "REAL": "'real'", "": "'text', 'blob'"}
+SQLITE_VALUE_TYPES = {
+    "INTEGER": "'integer'",
+    "TEXT": "'text'",
+    "BLOB": "'blob'",
+    "REAL": "'real'",
+    "": "'text', 'blob'",
+}
 """Types of values by the type of their column; a score may be a float in a column of integers."""
 
 Parts = frozenset[tuple[str, str, str, str | None]]
@@ -43,21 +49,21 @@ def check_beside(log: Path) -> None:
 
     Only the journal is opened: closing one of the others would release this process's locks on it.
     """
-    for suffix in (JOURNAL, *OF_SQLITE):
+    for suffix in (JOURNAL_SUFFIX, *SQLITE_FILE_SUFFIXES):
         path = f"{log}{suffix}"
         with contextlib.suppress(OSError):
             if not stat.S_ISREG(os.lstat(path).st_mode):
                 raise StoreError(f"{path}: is no regular file, which SQLite keeps there; remove it")
-    with contextlib.suppress(OSError), open_regular(f"{log.name}{JOURNAL}", log.parent) as file:
-        file.seek(max(0, os.fstat(file.fileno()).st_size - len(POINTS)))
-        if file.read(len(POINTS)) == POINTS:
-            raise StoreError(f"{log}{JOURNAL}: names another file, for SQLite to delete; remove it")
+    with contextlib.suppress(OSError), open_regular(f"{log.name}{JOURNAL_SUFFIX}", log.parent) as file:
+        file.seek(max(0, os.fstat(file.fileno()).st_size - len(SUPER_JOURNAL_MAGIC)))
+        if file.read(len(SUPER_JOURNAL_MAGIC)) == SUPER_JOURNAL_MAGIC:
+            raise StoreError(f"{log}{JOURNAL_SUFFIX}: names another file, for SQLite to delete; remove it")
 
 
 def harden(db: sqlite3.Connection) -> None:
     """Keep a database from running code of its own, and from taking more memory than a log needs."""
-    db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE)
-    db.setlimit(sqlite3.SQLITE_LIMIT_SQL_LENGTH, MAX_SQL)
+    db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)
+    db.setlimit(sqlite3.SQLITE_LIMIT_SQL_LENGTH, MAX_SQL_BYTES)
     db.setlimit(sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH, 0)
     db.execute("PRAGMA trusted_schema = OFF")
     db.execute("PRAGMA cell_size_check = ON")
@@ -79,10 +85,10 @@ def parts(db: sqlite3.Connection) -> Parts:
 
 
 def _words(sql: object) -> str | None:
-    return None if sql is None else SPACE.sub(" ", COMMENT.sub("", str(sql))).strip(" ")
+    return None if sql is None else SPACE_PATTERN.sub(" ", COMMENT_PATTERN.sub("", str(sql))).strip(" ")
 
 
-def laid_out(schema: str) -> Parts:
+def schema_parts(schema: str) -> Parts:
     """Return the tables and indexes that a schema creates."""
     with contextlib.closing(sqlite3.connect(":memory:")) as db:
         db.executescript(schema)
@@ -99,6 +105,10 @@ def _wrong_values(db: sqlite3.Connection) -> Iterator[tuple[str, str, str]]:
     """Yield table, column and type of values that are not of their column's type, one of each."""
     for (table,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
         for _, column, kind, required, _, key in db.execute(f"PRAGMA table_info({table})").fetchall():
-            types = TYPES[kind] + ("" if required or key else ", 'null'") + (", 'real'" if column == "score" else "")
+            types = (
+                SQLITE_VALUE_TYPES[kind]
+                + ("" if required or key else ", 'null'")
+                + (", 'real'" if column == "score" else "")
+            )
             query = f"SELECT typeof({column}) FROM {table} WHERE typeof({column}) NOT IN ({types}) LIMIT 1"
             yield from ((table, column, found) for (found,) in db.execute(query))

@@ -19,33 +19,33 @@ from arena.match.dice import key_hash
 from arena.match.stored import SecretKey
 from arena.schedule.blocks import Block, Schedule
 from arena.schedule.tables import Table
-from arena.store.content_errors import primary
+from arena.store.content_errors import primary_code
 from arena.store.digests import block_rows, match_digest, row_digest, timing_digest
-from arena.store.file_guard import WRITTEN, FileGuard, Row
+from arena.store.file_guard import DATA_FILE_SUFFIXES, FileGuard, Row
 from arena.store.locking import keep_locked, lock_log
 from arena.store.reading import StoreReader
-from arena.store.rows import BotRow, Finished, as_estimates
-from arena.store.schema import check_file, connect, lay_out
-from arena.store.shape import OF_SQLITE, check_beside
+from arena.store.rows import BotRow, FinishedMatch, estimate_columns
+from arena.store.schema import check_file, connect, create_tables
+from arena.store.shape import SQLITE_FILE_SUFFIXES, check_beside
 
-LONG_MOVES = 256
+MIN_COMPRESSED_MOVES_CHARS = 256
 """Characters from which the moves of a match are compressed."""
-LOCKED_LIMIT = 600.0
+RUN_LOCK_TIMEOUT_SECONDS = 600.0
 """Longest time in seconds that a run waits for another program to unlock the database."""
-LOCKED_SHORT = 30.0
+LOCK_TIMEOUT_SECONDS = 30.0
 """The same for other writers."""
-LOCKED_LOOK = 1000
+LOCK_POLL_MILLISECONDS = 1000
 """Milliseconds between two attempts."""
-WHOLE = 2.0**51
+MAX_WHOLE_FLOAT = 2.0**51
 """Bound of the whole floats that SQLite converts to integers in an integer column."""
-MOST_BLOCKS = 10_000
+MAX_CACHED_BLOCKS = 10_000
 """Blocks whose keys are cached."""
 
 
 class Store(StoreReader):
     """An open log. Use `Store.create` or `Store.open` as a context manager."""
 
-    keep_waiting: Callable[[float], bool] = staticmethod(lambda waited: waited < LOCKED_SHORT)
+    keep_waiting: Callable[[float], bool] = staticmethod(lambda waited: waited < LOCK_TIMEOUT_SECONDS)
     """Return whether to go on waiting, given the seconds waited so far for another program to unlock the database."""
     _guard: FileGuard | None = None
     """The open files; None for a log that is only read."""
@@ -63,8 +63,8 @@ class Store(StoreReader):
         check_file(path)
         lock = lock_log(path)
         try:
-            with in_words(path):
-                store = cls(path, connect(path, "rwc", lay_out), lock)
+            with explaining_errors(path):
+                store = cls(path, connect(path, "rwc", create_tables), lock)
             store._steer()
             latest = store._db.execute("SELECT digest FROM runs ORDER BY run DESC LIMIT 1").fetchone()
             store._newest = ("runs", latest and latest[0])
@@ -75,7 +75,7 @@ class Store(StoreReader):
             raise
 
     def _steer(self) -> None:
-        """Turn automatic checkpoints off, so that only `_bring_in` writes to the database file itself."""
+        """Turn automatic checkpoints off, so that only `_checkpoint_if_grown` writes to the database file itself."""
         pages, page = (self._db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("wal_autocheckpoint", "page_size"))
         self._checkpoint = pages * page
         self._db.execute("PRAGMA wal_autocheckpoint = 0")
@@ -90,12 +90,12 @@ class Store(StoreReader):
         self.check_files()
         newest = self._newest
         try:
-            with in_words(self.path), self._db:
+            with explaining_errors(self.path), self._db:
                 self._begin()
                 yield
                 self._check_overwritten()
             self._check_overwritten()
-            self._bring_in()
+            self._checkpoint_if_grown()
         except BaseException as error:
             self._newest = newest
             if isinstance(error, StoreError):
@@ -108,7 +108,7 @@ class Store(StoreReader):
         if self._guard is not None and not self._guard.is_unchanged(""):
             raise StoreError(f"{self.path}: has been overwritten")
 
-    def _bring_in(self) -> None:
+    def _checkpoint_if_grown(self) -> None:
         """Copy the -wal into the log when it has grown, as SQLite's automatic checkpoint would, but only here."""
         if self._guard is not None:
             if self._guard.size("-wal") >= self._checkpoint:
@@ -120,7 +120,7 @@ class Store(StoreReader):
         """Raise `StoreError` if the log was removed, replaced or overwritten, or another process has its lock."""
         if self._guard is None or self._lock is None:
             return
-        if not (self._guard.is_in_place and self._guard.is_unchanged(*WRITTEN)):
+        if not (self._guard.is_in_place and self._guard.is_unchanged(*DATA_FILE_SUFFIXES)):
             guard, self._guard = self._guard, None
             raise StoreError(guard.save(self._db))
         self._lock = keep_locked(self.path, self._lock)
@@ -139,14 +139,18 @@ class Store(StoreReader):
     def _begin(self) -> None:
         """Begin a write transaction, waiting until no other program writes."""
         started = time.monotonic()
-        self._db.execute(f"PRAGMA busy_timeout = {LOCKED_LOOK}")
+        self._db.execute(f"PRAGMA busy_timeout = {LOCK_POLL_MILLISECONDS}")
         while True:
             try:
                 self._db.execute("BEGIN IMMEDIATE")
                 return
             except sqlite3.OperationalError as error:
                 waited = time.monotonic() - started
-                if primary(error) != sqlite3.SQLITE_BUSY or waited > LOCKED_LIMIT or not self.keep_waiting(waited):
+                if (
+                    primary_code(error) != sqlite3.SQLITE_BUSY
+                    or waited > RUN_LOCK_TIMEOUT_SECONDS
+                    or not self.keep_waiting(waited)
+                ):
                     raise
 
     def begin_run(self, plan: str, versions: str, started: str, bots: Iterable[BotRow], bundles: dict[str, str]) -> int:
@@ -208,7 +212,7 @@ class Store(StoreReader):
             self._db.execute("INSERT INTO keys VALUES (?, ?, ?, ?, ?, ?)", (*row, row_digest("keys", row)))
         return SecretKey(key, key_hash(key), created, disclosed)
 
-    def add(self, schedule: Schedule, results: Sequence[Finished], run: int) -> None:
+    def add(self, schedule: Schedule, results: Sequence[FinishedMatch], run: int) -> None:
         """Write finished matches in one transaction; the database refuses a match that it has."""
         try:
             self._add(schedule, results, run)
@@ -217,7 +221,7 @@ class Store(StoreReader):
             self._boards.clear()
             raise
 
-    def _add(self, schedule: Schedule, results: Sequence[Finished], run: int) -> None:
+    def _add(self, schedule: Schedule, results: Sequence[FinishedMatch], run: int) -> None:
         rows: tuple[list[tuple[Any, ...]], ...] = ([], [], [], [], [])
         matches, seats, timings, faults, estimates = rows
         sitting: dict[Table, list[tuple[int, str, int]]] = {}
@@ -229,19 +233,19 @@ class Store(StoreReader):
                 if spec.seats not in sitting:
                     names = [schedule.entries[entry].identity for entry in spec.seats]
                     sitting[spec.seats] = [(seat, name, self._bot_key(name)) for seat, name in enumerate(names)]
-                moves = row.moves if len(row.moves) < LONG_MOVES else zlib.compress(row.moves.encode())
+                moves = row.moves if len(row.moves) < MIN_COMPRESSED_MOVES_CHARS else zlib.compress(row.moves.encode())
                 notes = json.dumps(row.notes) if row.notes else None
                 match = (lineup, row.ended, row.plies, int(row.timed), bytes.fromhex(row.final), moves, notes)
                 named: list[Any] = []
                 for (seat, name, bot), (rank, score, cause, ply) in zip(sitting[spec.seats], row.seats, strict=True):
-                    kept = _as_kept(score) if isinstance(score, float) else score
+                    kept = _as_stored_score(score) if isinstance(score, float) else score
                     named += (seat, name, rank, kept, cause, ply)
                     seats.append((key, lineup, seat, bot, rank, kept, cause, ply))
                 digest = match_digest(block, match, named)
                 matches.append((key, *match, digest))
                 details = sorted(row.details.items()) if row.details else ()
                 timing = (run, worker, float(row.seconds), row.clocks, int(row.retried), attempts)
-                estimate = as_estimates(row.estimates, row.dropped) if row.estimates or row.dropped else ()
+                estimate = estimate_columns(row.estimates, row.dropped) if row.estimates or row.dropped else ()
                 second = timing_digest(digest, timing, itertools.chain.from_iterable(details), estimate)
                 timings.append((key, lineup, *timing, second))
                 faults += [(key, lineup, *detail) for detail in details]
@@ -259,7 +263,7 @@ class Store(StoreReader):
         """Return a block's key in the log and its row as text, inserting it if it is missing."""
         found = self._blocks.get(block.identity)
         if found is None:
-            if len(self._blocks) > MOST_BLOCKS:
+            if len(self._blocks) > MAX_CACHED_BLOCKS:
                 self._blocks.clear()
             found = self._blocks[block.identity] = self._new_block(schedule, block)
         return found
@@ -291,7 +295,7 @@ class Store(StoreReader):
         """Return the number of a key of secret dice, given its hash."""
         row = self._db.execute("SELECT number FROM keys WHERE hash = ?", (hash,)).fetchone()
         if row is None:
-            raise self._lost_key()
+            raise self.keys.lost_key()
         return int(row[0])
 
     def _board_key(self, game: str, players: int) -> int:
@@ -309,12 +313,12 @@ class Store(StoreReader):
 
 
 @contextlib.contextmanager
-def in_words(log: Path) -> Iterator[None]:
+def explaining_errors(log: Path) -> Iterator[None]:
     """Turn SQLite's errors within into a `StoreError` that says what to do."""
     try:
         yield
     except sqlite3.Error as error:
-        if primary(error) == sqlite3.SQLITE_CONSTRAINT:
+        if primary_code(error) == sqlite3.SQLITE_CONSTRAINT:
             what = f"another program has written to it ({error}); end that one, then start again: nothing is lost"
             raise StoreError(f"{log}: {what}") from None
         message = {
@@ -323,15 +327,15 @@ def in_words(log: Path) -> Iterator[None]:
             sqlite3.SQLITE_READONLY: (f"{log}: is read-only", "Make it writable"),
             sqlite3.SQLITE_CANTOPEN: (f"{log}: cannot be opened to write", "Make room, or make its folder writable"),
             sqlite3.SQLITE_BUSY: (f"{log}: another program keeps it locked", "End that program"),
-        }.get(primary(error))
+        }.get(primary_code(error))
         if message is None:
             raise StoreError(f"{log}: cannot be used as a match log: {error}") from None
         raise UnwritableError(*message) from None
 
 
-def _as_kept(score: float) -> float:
+def _as_stored_score(score: float) -> float:
     """Return a score as SQLite stores it in an integer column."""
-    return int(score) if score.is_integer() and abs(score) < WHOLE else score
+    return int(score) if score.is_integer() and abs(score) < MAX_WHOLE_FLOAT else score
 
 
 def move_into_place(made: Path, log: Path) -> None:
@@ -340,7 +344,7 @@ def move_into_place(made: Path, log: Path) -> None:
     try:
         if log.exists():
             raise StoreError(f"{log}: another run has made this log meanwhile; try again")
-        for suffix in OF_SQLITE:  # left by a log that was removed: SQLite would take them for this one's
+        for suffix in SQLITE_FILE_SUFFIXES:  # left by a log that was removed: SQLite would take them for this one's
             Path(f"{log}{suffix}").unlink(missing_ok=True)
         made.rename(log)
     finally:
@@ -356,9 +360,9 @@ def set_aside(log: Path) -> Path | None:
         return None
     lock = lock_log(log)
     try:
-        _bring_in(log)
+        _checkpoint_fully(log)
         kept = next(path for n in itertools.count(1) if not (path := log.with_suffix(f".{n}.db")).exists())
-        for suffix in (*OF_SQLITE, ""):  # SQLite's own files first: they are found by the name of the log
+        for suffix in (*SQLITE_FILE_SUFFIXES, ""):  # SQLite's own files first: they are found by the name of the log
             part = Path(f"{log}{suffix}")
             if part.exists():
                 part.rename(f"{kept}{suffix}")
@@ -367,7 +371,7 @@ def set_aside(log: Path) -> Path | None:
     return kept
 
 
-def _bring_in(log: Path) -> None:
+def _checkpoint_fully(log: Path) -> None:
     """Copy the write-ahead log into the database, so that only one file has to be renamed."""
     with contextlib.suppress(sqlite3.Error, StoreError):
         check_beside(log)

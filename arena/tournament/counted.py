@@ -68,7 +68,7 @@ def read_board(store: Store, schedule: Schedule, board: int, out: Mapping[int, i
     """
     shape = schedule.boards[board]
     name, players, lineups = (shape.game, shape.players), shape.players, schedule.lineups(shape)
-    known = store.block_keys(*name)
+    known = store.board(*name).block_keys()
     places = np.array(schedule.places(players))
     planned = np.fromiter(
         (
@@ -79,8 +79,8 @@ def read_board(store: Store, schedule: Schedule, board: int, out: Mapping[int, i
         np.dtype([("key", np.int64), ("round", np.int64), ("table", np.int64, (places.max() + 1,))]),
     )
     del known
-    seats = store.seats(*name)
-    blocks, hashes = store.moves_hashes(*name)
+    seats = store.board(*name).seats()
+    blocks, hashes = store.board(*name).moves_hashes()
     if len(blocks) * players != len(seats) or (np.repeat(blocks, players) != seats["block"]).any():
         raise damaged(store, f"matches on {shape.title} have missing seats")
     ranks = seats["rank"].reshape(-1, players)
@@ -97,7 +97,7 @@ def read_board(store: Store, schedule: Schedule, board: int, out: Mapping[int, i
     number = planned["round"][here]
     of_seats = places[number % len(places)].reshape(len(here), lineups * players)
     entries = np.take_along_axis(planned["table"][here], of_seats, axis=1).reshape(-1, players)
-    block, scores = np.repeat(np.arange(len(here)), lineups), store.scores(*name)
+    block, scores = np.repeat(np.arange(len(here)), lineups), store.board(*name).scores()
     return BoardMatches(
         np.array([entry.label for entry in schedule.entries], dtype=object),
         *(block, np.repeat(number, lineups), lineup, entries, ranks[rows].astype(np.int64)),
@@ -118,7 +118,7 @@ def foreign_blocks(store: Store, schedule: Schedule) -> Iterator[Block]:
     entries = {entry.identity: number for number, entry in enumerate(schedule.entries)}
     of = {bot: entries.get(identity) for bot, (identity, _) in store.bot_names().items()}
     for index, board in enumerate(schedule.boards):
-        rows = store.seat_rows(board.game, board.players, "b.identity, b.round, b.id, s.bot")
+        rows = store.board(board.game, board.players).seat_rows("b.identity, b.round, b.id, s.bot")
         for (identity, number, id), seats in itertools.groupby(rows, lambda row: row[:3]):
             table = tuple(of.get(row[3]) for row in seats)
             if None in table:
@@ -133,11 +133,11 @@ def read_foreign(store: Store, schedule: ForeignSchedule, board: int) -> BoardMa
     """
     shape = schedule.boards[board]
     name, players = (shape.game, shape.players), shape.players
-    seats, scores = store.seats(*name), store.scores(*name)
+    seats, scores = store.board(*name).seats(), store.board(*name).scores()
     numbers = {entry.identity: number for number, entry in enumerate(schedule.entries)}
     entry_of = {bot: numbers.get(identity, -1) for bot, (identity, _) in store.bot_names().items()}
-    entries = np.fromiter((entry_of.get(bot, -1) for (bot,) in store.seat_rows(*name, "s.bot")), np.int64)
-    rounds = np.fromiter((number for (number,) in store.match_rows(*name, "b.round")), np.int64)
+    entries = np.fromiter((entry_of.get(bot, -1) for (bot,) in store.board(*name).seat_rows("s.bot")), np.int64)
+    rounds = np.fromiter((number for (number,) in store.board(*name).match_rows("b.round")), np.int64)
     if len(seats) != len(rounds) * players or (entries < 0).any():
         raise damaged(store, f"matches on {shape.title} have missing seats, or bots that are not in the plan")
     ranks = seats["rank"].reshape(-1, players).astype(np.int64)

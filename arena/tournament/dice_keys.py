@@ -6,7 +6,7 @@ import secrets
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from arena.core.match_ids import Kind, listed_dice
+from arena.core.match_ids import DiceKind, list_dice_kinds
 from arena.plan.resolve import Plan
 from arena.schedule.blocks import Schedule
 from arena.store import Store
@@ -29,7 +29,7 @@ def with_dice_keys(plan: Plan, store: Store) -> Plan:
     remarks = (*plan.remarks, *_other_dice(plan.schedule, store))
     if not plan.schedule.has_secret_dice:
         return replace(plan, remarks=remarks)
-    kept = sorted(store.secret_keys(), key=lambda key: key.disclosed is None)  # the last one is drawn with
+    kept = sorted(store.keys.all(), key=lambda key: key.disclosed is None)  # the last one is drawn with
     plan = plan.with_keys([key.checked() for key in kept])
     if not kept or (kept[-1].disclosed is not None and _plays_more(plan, store)):
         before = kept[-1].disclosed if kept else None
@@ -46,15 +46,13 @@ def with_dice_keys(plan: Plan, store: Store) -> Plan:
 
 def _other_dice(schedule: Schedule, store: Store) -> tuple[str, ...]:
     """Return a line where the log's matches were played with other kinds of dice."""
-    planned = {kind for board in range(len(schedule.boards)) for kind in schedule.dice_of(board)}
-    there = store.dice_kinds()
-    secret, before = planned - {Kind.PUBLIC}, there - {Kind.PUBLIC}
+    planned = {kind for board in range(len(schedule.boards)) for kind in schedule.dice_kinds(board)}
+    there = store.keys.dice_kinds()
+    secret, before = planned - {DiceKind.PUBLIC}, there - {DiceKind.PUBLIC}
     if (there and not planned & there) or (secret and before and not secret & before):
-        lost = listed_dice(sorted(there - planned))
-        return (
-            f"The dice of this plan are {listed_dice(sorted(planned))}: what the log holds with others ({lost}) does "
-            "not count any more",
-        )
+        lost = list_dice_kinds(sorted(there - planned))
+        kinds = list_dice_kinds(sorted(planned))
+        return (f"The dice of this plan are {kinds}: what the log holds with others ({lost}) does not count any more",)
     return ()
 
 
@@ -63,7 +61,7 @@ def _plays_more(plan: Plan, store: Store) -> bool:
 
     A comparison that was decided may go on, for a stricter test: its bots are those of before the disclosure.
     """
-    if store.is_finished() and Tournament(store).plan == plan.resolved():
+    if store.runs.is_finished() and Tournament(store).plan == plan.resolved():
         return False
     tournament = Tournament(store, plan.schedule)
     return next(tournament.missing(block for block in tournament.blocks() if block.key), None) is not None
@@ -77,7 +75,7 @@ def finish_log(store: Store, schedule: Schedule) -> None:
 def has_own_dice(schedule: Schedule, index: int) -> bool:
     """Return whether matches of any block of a board draw dice of their own, so that they share none."""
     board = schedule.boards[index]
-    if Kind.SECRET not in schedule.dice_of(index):
+    if DiceKind.SECRET not in schedule.dice_kinds(index):
         return False
     try:
         return load_game(board.game, board.players).has_chance

@@ -1,8 +1,8 @@
 """Disqualification: a bot that forfeits too often leaves the plan of a board from the next round on.
 
 The rule is a pure function of plan and results. At the end of a round, a bot that has forfeited at least
-`forfeit_limit` matches on the board, and at least one in `ONE_IN` of those it has played there, is disqualified: the
-blocks of later rounds that it sits in leave the plan, and count for nobody.
+`forfeit_limit` matches on the board, and at least one in `MATCHES_PER_FORFEIT` of those it has played there, is
+disqualified: the blocks of later rounds that it sits in leave the plan, and count for nobody.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from arena.schedule.blocks import Schedule
 from arena.schedule.tables import Table
 from arena.store import Store
 
-ONE_IN = 10
+MATCHES_PER_FORFEIT = 10
 
 
 def in_plan(disqualified: Mapping[int, int], number: int, table: Table) -> bool:
@@ -67,7 +67,7 @@ class Disqualifications:
                 for entry in faults
                 if entry not in self.disqualified
                 and self.faults[entry] >= self.forfeit_limit
-                and self.faults[entry] * ONE_IN >= self.matches(entry, self.rounds)
+                and self.faults[entry] * MATCHES_PER_FORFEIT >= self.matches(entry, self.rounds)
             ]
         if not out and self.rounds < self._fewest:
             return 0
@@ -80,16 +80,16 @@ class Disqualifications:
         return sum(left[table] - self.rounds for table in left.keys() - self.tables.keys()) * self._lineups
 
 
-def disqualified(store: Store, schedule: Schedule, index: int) -> dict[int, int]:
+def find_disqualified(store: Store, schedule: Schedule, index: int) -> dict[int, int]:
     """Find a board's disqualified entries in a log; return the last round that each of them played."""
     stage = schedule.stage(index)
     if stage is not None and stage.disqualified is not None:
         return dict(stage.disqualified)
     board, limit = schedule.boards[index], schedule.forfeit_limit
-    forfeits = store.forfeits(board.game, board.players) if limit else {}
+    forfeits = store.board(board.game, board.players).forfeits() if limit else {}
     if sum(len(seats) for blocks in forfeits.values() for seats in blocks.values()) < max(limit, 1):
         return {}
-    sizes, lineups = store.block_sizes(board.game, board.players), schedule.lineups(board)
+    sizes, lineups = store.board(board.game, board.players).block_sizes(), schedule.lineups(board)
     counts = schedule.counts(index)
     found = Disqualifications(dict(zip(schedule.tables[index], counts, strict=True)), lineups, limit)
     for number in range(min(max(counts, default=0), max(forfeits) + 1)):

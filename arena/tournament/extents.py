@@ -22,7 +22,9 @@ Extents = Mapping[tuple[str, int], Extent]
 Columns = Mapping[str, np.ndarray]
 
 
-def planned(extents: Extents, boards: Mapping[int, tuple[str, int]], match: Columns, seat: Columns) -> np.ndarray:
+def planned_matches(
+    extents: Extents, boards: Mapping[int, tuple[str, int]], match: Columns, seat: Columns
+) -> np.ndarray:
     """Return which matches are of the plan, in complete blocks or not.
 
     `boards` are names by key, `match` has board, table (`arena.tournament.seats`) and round, `seat` match and entry.
@@ -37,11 +39,11 @@ def planned(extents: Extents, boards: Mapping[int, tuple[str, int]], match: Colu
             found[rows] = match["round"][rows] < np.asarray(extent.counts)[match["table"][rows]]
         for entry, last in extent.out.items():
             later = here & (match["round"] > last)
-            found &= ~(later & having(seat, seat["entry"] == entry, len(found)))
+            found &= ~(later & with_seats(seat, seat["entry"] == entry, len(found)))
     return found
 
 
-def having(seat: Columns, seats: np.ndarray, total: int) -> np.ndarray:
+def with_seats(seat: Columns, seats: np.ndarray, total: int) -> np.ndarray:
     """Return which of so many matches have one of these seats."""
     found = np.zeros(total, bool)
     found[seat["match"][np.flatnonzero(seats)]] = True  # three times as fast as by the mask itself

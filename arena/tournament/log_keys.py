@@ -15,21 +15,21 @@ def with_log_keys(store: Store, schedule: Schedule) -> Schedule:
 
     The plan's own keys come last: new blocks use the last one.
     """
-    hashes = store.key_hashes() if schedule.has_secret_dice else []
+    hashes = store.keys.hashes() if schedule.has_secret_dice else []
     keys = (*(hash for hash in hashes if hash not in schedule.keys), *schedule.keys)
     return schedule if keys == schedule.keys else replace(schedule, keys=keys)
 
 
-def with_whole_blocks(store: Store, schedule: Schedule) -> Schedule:
+def with_complete_blocks(store: Store, schedule: Schedule) -> Schedule:
     """Return a schedule that has the keys of a log, with the blocks there that keep an older key, or lose theirs."""
     if not schedule.has_secret_dice:
         return schedule
-    older, dropped = schedule.keys[:-1], store.uncounted_blocks()
-    whole = (
-        store.whole_blocks(board.game, board.players, schedule.lineups(board), older)
+    older, redrawn = schedule.keys[:-1], store.keys.uncounted_blocks()
+    complete = (
+        store.board(board.game, board.players).complete_blocks(schedule.lineups(board), older)
         for board in (schedule.boards if older else ())
     )
-    return replace(schedule, whole=frozenset().union(*whole) - dropped, dropped=dropped)
+    return replace(schedule, complete=frozenset().union(*complete) - redrawn, redrawn=redrawn)
 
 
 def with_disclosed_keys(resolved: ResolvedPlan, store: Store) -> ResolvedPlan:
@@ -39,7 +39,7 @@ def with_disclosed_keys(resolved: ResolvedPlan, store: Store) -> ResolvedPlan:
     """
     if resolved.dice == "public":
         return resolved
-    kept = {key.hash: key for key in store.secret_keys()}
+    kept = {key.hash: key for key in store.keys.all()}
     own = [key.hash for key in resolved.secret_keys]
     if not kept.keys() >= set(own):
         raise StoreError(f"{store.path}: the log is damaged: its dice key is not the one of its plan")

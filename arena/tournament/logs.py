@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from arena.core.errors import UnknownTargetError
-from arena.core.names import COMPARISONS, PLAYED
+from arena.core.names import COMPARISONS_FOLDER, PLAYED_FOLDER
 from arena.core.paths import home_folder
 from arena.match.game_faults import GameFault, read_faults
 from arena.plan.config import load_config
 
-LOG = "matches.db"
+LOG_FILE = "matches.db"
 """Name of a log in its tournament's folder."""
 
 
@@ -20,10 +20,10 @@ def find_log(target: str | Path, home: str | Path | None = None) -> Path:
     if path.suffix == ".db":
         return path
     if path.suffix == ".toml":
-        return home_folder(home) / load_config(path).name / LOG
-    for folder in (path, *(home_folder(home) / part / path for part in ("", COMPARISONS, PLAYED))):
-        if (folder / LOG).is_file():
-            return folder / LOG
+        return home_folder(home) / load_config(path).name / LOG_FILE
+    for folder in (path, *(home_folder(home) / part / path for part in ("", COMPARISONS_FOLDER, PLAYED_FOLDER))):
+        if (folder / LOG_FILE).is_file():
+            return folder / LOG_FILE
     raise UnknownTargetError(
         f"{target}: no tournament of that name under {home_folder(home).absolute()}, and no such file; name a config, "
         "folder or database, or another home: --home or ARENA_HOME"
@@ -32,7 +32,9 @@ def find_log(target: str | Path, home: str | Path | None = None) -> Path:
 
 def logs_under(home: Path) -> list[Path]:
     """Return the logs of all tournaments, comparisons and matches of persons."""
-    return sorted(log for part in ("", f"{COMPARISONS}/", f"{PLAYED}/") for log in home.glob(f"{part}*/{LOG}"))
+    return sorted(
+        log for part in ("", f"{COMPARISONS_FOLDER}/", f"{PLAYED_FOLDER}/") for log in home.glob(f"{part}*/{LOG_FILE}")
+    )
 
 
 def find_game_fault(target: str | Path | None, match: str, home: str | Path | None = None) -> GameFault | None:

@@ -22,7 +22,7 @@ def prepare(plan: Plan, tournament: Tournament, same_rules: bool) -> Plan:
     store = tournament.store
     plan = with_dice_keys(with_same_rules(plan, store, same_rules), store)
     resolved = plan.resolved()
-    if store.has_run():
+    if store.runs.has_run():
         before, now = (each.model_copy(update={"rules": {}}) for each in (Tournament(store).plan, resolved))
         if before != now:
             plan = replace(plan, remarks=(*plan.remarks, PLAN_CHANGED))

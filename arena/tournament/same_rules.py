@@ -12,7 +12,7 @@ from arena.plan.resolve import Plan
 from arena.registry.game_rules import RulesRecord, rules_of_plugins
 from arena.store.reading import StoreReader
 
-Played = tuple[str, int, RulesRecord]
+PlayedRules = tuple[str, int, RulesRecord]
 """Game, version of its rules, and its rules."""
 
 
@@ -26,7 +26,7 @@ def with_same_rules(plan: Plan, store: StoreReader, same_rules: bool) -> Plan:
     rules = dict(plan.rules)
     for name, ours in plan.rules.items():
         there = [record for game, version, record in before if (game, version) == (name, versions[name])]
-        others = {record.digest: record for record in unlike(ours.digest, there)}
+        others = {record.digest: record for record in differing_rules(ours.digest, there)}
         if others and not same_rules:
             raise ConfigError(
                 f"{name}: its sources ({ours}) are not those that {store.path} was played by "
@@ -45,7 +45,7 @@ def check_same_rules(logs: Iterable[StoreReader]) -> None:
     for _, name, version, record in played:
         alike.setdefault((name, version), []).append(record)
     for log, name, version, record in played:
-        if others := unlike(record.digest, alike[name, version]):
+        if others := differing_rules(record.digest, alike[name, version]):
             raise StoreError(
                 f"{log.path}: {name} was played by other sources ({record}) than elsewhere ({others[0]}), both with "
                 f"rules_version {version}; nothing is merged"
@@ -57,7 +57,9 @@ def other_sources(plans: Iterable[ResolvedPlan]) -> list[str]:
     played: dict[str, list[RulesRecord]] = {}
     for name, _, record in _played(plans):
         played.setdefault(name, []).append(record)
-    found = ((name, ours, unlike(ours.digest, played[name])) for name, ours in rules_of_plugins(played).items())
+    found = (
+        (name, ours, differing_rules(ours.digest, played[name])) for name, ours in rules_of_plugins(played).items()
+    )
     return [
         f"the sources of {name} here ({ours}) are not those that it was played by ({others[0]})"
         for name, ours, others in found
@@ -66,14 +68,14 @@ def other_sources(plans: Iterable[ResolvedPlan]) -> list[str]:
 
 
 def _plans(log: StoreReader) -> Iterator[ResolvedPlan]:
-    for text in log.plans():
+    for text in log.runs.plans():
         try:
             yield ResolvedPlan.read(json.loads(text), f"{log.path}: a plan cannot be read")
         except (ValueError, RecursionError) as error:
             raise StoreError(str(error)) from None
 
 
-def _played(plans: Iterable[ResolvedPlan]) -> Iterator[Played]:
+def _played(plans: Iterable[ResolvedPlan]) -> Iterator[PlayedRules]:
     for plan in plans:
         for board in plan.boards:
             name = board.game.partition("(")[0]
@@ -81,7 +83,7 @@ def _played(plans: Iterable[ResolvedPlan]) -> Iterator[Played]:
                 yield name, board.rules_version, record
 
 
-def unlike(digest: str, others: Iterable[RulesRecord]) -> list[RulesRecord]:
+def differing_rules(digest: str, others: Iterable[RulesRecord]) -> list[RulesRecord]:
     """Return those of the rules that are neither these nor said to be the same, directly or by way of others."""
     others = list(others)
     links = [{each.digest, *each.same_as} for each in others]

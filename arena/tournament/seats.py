@@ -16,7 +16,7 @@ from arena.match.stored import StoredMatch
 from arena.schedule.blocks import Schedule
 from arena.schedule.tables import Table
 from arena.store import Store
-from arena.tournament.log_keys import with_log_keys, with_whole_blocks
+from arena.tournament.log_keys import with_complete_blocks, with_log_keys
 
 NOT_PLANNED = -1
 """Table of a match that is not of the plan. The bots of such a match are told by ~number in place of an entry."""
@@ -82,7 +82,7 @@ def labels_of(store: Store, schedule: Schedule, match: StoredMatch) -> list[str]
             drawn = [block.identity for table in tables for block in schedule.drawn(board, match.round, table)]
             lineups = schedule.lineups(schedule.boards[board])
             whole = (identity for identity, there in store.finished(drawn).items() if len(there) == lineups)
-            schedule = replace(schedule, whole=frozenset(whole))
+            schedule = replace(schedule, complete=frozenset(whole))
         found = seats.table(schedule, board, match.round, match.identity, bots)
         places = schedule.places(match.players)
         orders = places[match.round % len(places)]
@@ -123,7 +123,7 @@ class Seating:
         table, entry = np.full(len(match["block"]), NOT_PLANNED, np.int32), ~seated.astype(np.int32)
         if not len(table):
             return table, entry
-        schedule = with_whole_blocks(store, with_log_keys(store, self._schedule))
+        schedule = with_complete_blocks(store, with_log_keys(store, self._schedule))
         players = np.array([boards[board][1] for board in match["board"].tolist()], np.int64)
         first = np.cumsum(players) - players
         for board, name in boards.items():

@@ -70,8 +70,8 @@ def _results(store: Store, schedule: Schedule) -> dict[bytes, dict[int, tuple[li
     (board,) = schedule.boards
     at = board.game, board.players
     found: dict[bytes, dict[int, tuple[list[int], list[str], list[int]]]] = {}
-    seats = store.seat_rows(*at, "b.identity, s.lineup, s.seat, s.rank, s.cause IS NOT NULL")
-    matches: Iterator[tuple[bytes, int, str | bytes]] = store.match_rows(*at, "b.identity, m.lineup, m.moves")
+    seats = store.board(*at).seat_rows("b.identity, s.lineup, s.seat, s.rank, s.cause IS NOT NULL")
+    matches: Iterator[tuple[bytes, int, str | bytes]] = store.board(*at).match_rows("b.identity, m.lineup, m.moves")
     for (identity, lineup, moves), (match, rows) in zip(
         matches, itertools.groupby(seats, lambda row: row[:2]), strict=True
     ):

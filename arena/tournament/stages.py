@@ -16,7 +16,7 @@ from arena.schedule.blocks import Block, Schedule
 from arena.schedule.scheduler import Results, Stage
 from arena.schedule.tables import Table
 from arena.store import Store
-from arena.tournament.disqualification import ONE_IN, disqualified
+from arena.tournament.disqualification import MATCHES_PER_FORFEIT, find_disqualified
 from arena.tournament.sequential import decided_stage
 
 
@@ -41,7 +41,7 @@ def _find_stage(store: Store, schedule: Schedule, index: int) -> Stage:
     """Return the first stage that the log does not hold whole; `schedule` has the first of all."""
     tables, stage = schedule.tables[index], schedule.stages[index]
     assert stage is not None
-    out = disqualified(store, schedule, index)
+    out = find_disqualified(store, schedule, index)
     counts = tuple(
         min(count, *(out.get(entry, count) + 1 for entry in table))
         for table, count in zip(tables, stage.counts, strict=True)
@@ -83,8 +83,8 @@ class LoggedResults:
 
     def __init__(self, store: Store, schedule: Schedule, index: int) -> None:
         board = schedule.boards[index]
-        self._known = store.block_keys(board.game, board.players)
-        self._seats = store.seats(board.game, board.players)
+        self._known = store.board(board.game, board.players).block_keys()
+        self._seats = store.board(board.game, board.players).seats()
         self._places = np.array(schedule.places(board.players))
         keys, starts, sizes = np.unique(self._seats["block"], return_index=True, return_counts=True)
         self._lineups, self._players = self._places.shape[1:]
@@ -145,7 +145,7 @@ def _newly_disqualified(results: LoggedResults, after: int, tables: Sequence[Tab
     entries = results.entries
     played = np.bincount(entries.ravel())
     faults = np.bincount(entries[results.forfeited], minlength=len(played))
-    found = np.flatnonzero((faults >= after) & (faults * ONE_IN >= played) & (faults > 0)) if after else ()
+    found = np.flatnonzero((faults >= after) & (faults * MATCHES_PER_FORFEIT >= played) & (faults > 0)) if after else ()
     return {
         entry: max(count for count, table in zip(results.counts, tables, strict=True) if entry in table) - 1
         for entry in map(int, found)

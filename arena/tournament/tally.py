@@ -10,7 +10,7 @@ import numpy as np
 from arena.stats.repeats import Repeats
 from arena.stats.sprt import Sprt, Verdict
 
-PATIENCE_BLOCKS = 50
+MAX_REPEATED_BLOCKS = 50
 """Blocks in a row without a new opening, and more than have been distinct, after which a test gives up."""
 
 
@@ -63,7 +63,7 @@ class Tally:
     @property
     def exhausted(self) -> bool:
         """Whether new openings have become too rare to go on."""
-        return self._repeats.in_a_row >= max(PATIENCE_BLOCKS, self._repeats.openings) and not self._repeats.chance
+        return self._repeats.in_a_row >= max(MAX_REPEATED_BLOCKS, self._repeats.openings) and not self._repeats.chance
 
     @property
     def done(self) -> bool:

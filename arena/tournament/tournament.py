@@ -1,4 +1,4 @@
-"""The one door to a log: which matches its plan has, which of them count, under which labels, and what is missing."""
+"""A log with its plan: which matches the plan has, which of them count, under which labels, and what is missing."""
 
 from __future__ import annotations
 
@@ -18,18 +18,17 @@ from arena.schedule.blocks import Block, Schedule
 from arena.schedule.foreign import ForeignSchedule
 from arena.store import Store
 from arena.tournament.counted import BoardMatches, foreign_blocks, read_board, read_foreign
-from arena.tournament.disqualification import disqualified, in_plan
+from arena.tournament.disqualification import find_disqualified, in_plan
 from arena.tournament.extents import Extent, Extents
-from arena.tournament.log_keys import with_disclosed_keys, with_log_keys, with_whole_blocks
+from arena.tournament.log_keys import with_complete_blocks, with_disclosed_keys, with_log_keys
 from arena.tournament.logs import find_log
+from arena.tournament.lookup import lineups_in_log
 from arena.tournament.seats import labels_of
 from arena.tournament.stages import with_stages
 
-LOOK_UP = 256
-"""Blocks looked up at a time."""
-PAGE = 64
+PAGE_BLOCKS = 64
 """Blocks whose matches are read at a time."""
-Played = tuple[Block, StoredMatch]
+BlockMatch = tuple[Block, StoredMatch]
 
 
 class BoardProgress(NamedTuple):
@@ -57,9 +56,9 @@ class Forfeit(NamedTuple):
 
 
 class Tournament:
-    """A log with its plan: that of the latest run, unless another one is asked about.
+    """A log with its plan: that of the latest run, unless another one is given.
 
-    What follows from the log is found once. Who writes to it asks `now()` for the tournament as it has become.
+    What follows from the log is computed once; `now()` gives the tournament as its log is now.
     """
 
     def __init__(self, store: Store, schedule: Schedule | None = None, plan: ResolvedPlan | None = None) -> None:
@@ -67,7 +66,7 @@ class Tournament:
         self._asked = (schedule, plan)
         if plan is not None:
             self.plan = plan
-        self._out: dict[int, dict[int, int]] = {}
+        self._disqualified: dict[int, dict[int, int]] = {}
 
     @classmethod
     def open(cls, target: str | Path, home: str | Path | None = None) -> Self:
@@ -98,7 +97,7 @@ class Tournament:
     @cached_property
     def plan(self) -> ResolvedPlan:
         """The plan of the latest run, without progress; raises `StoreError` for what is none."""
-        text, where = self.store.last_plan(), f"{self.store.path}: its plan cannot be read"
+        text, where = self.store.runs.last_plan(), f"{self.store.path}: its plan cannot be read"
         try:
             return ResolvedPlan.read(json.loads(text), where)
         except RecordError as error:
@@ -114,7 +113,7 @@ class Tournament:
     @cached_property
     def planned(self) -> Schedule:
         """The plan's blocks, each with the key of dice that it counts with; without stages."""
-        return with_whole_blocks(self.store, self._keyed)
+        return with_complete_blocks(self.store, self._keyed)
 
     @cached_property
     def schedule(self) -> Schedule:
@@ -132,22 +131,22 @@ class Tournament:
 
     def check_playable(self, what: str) -> None:
         """Raise `StoreError` for a log of foreign results, in which `what` cannot be done."""
-        if self.store.has_run() and (foreign := self.plan.foreign) is not None:
+        if self.store.runs.has_run() and (foreign := self.plan.foreign) is not None:
             raise StoreError(f"{self.store.path}: holds {foreign.status}, without moves or bots' sources: {what}")
 
     # What is in the plan
 
-    def out(self, board: int) -> dict[int, int]:
+    def disqualified(self, board: int) -> dict[int, int]:
         """Return a board's disqualified entries, each with the last round that it plays."""
-        if board not in self._out:
-            self._out[board] = disqualified(self.store, self.schedule, board)
-        return self._out[board]
+        if board not in self._disqualified:
+            self._disqualified[board] = find_disqualified(self.store, self.schedule, board)
+        return self._disqualified[board]
 
     def has(self, block: Block) -> bool:
         """Return whether a block counts: disqualified bots have not left it, and the test was not decided before it."""
         if self.schedule.comparison is not None:
             return block.round < self.schedule.counts(block.board)[0]
-        return in_plan(self.out(block.board), block.round, block.table)
+        return in_plan(self.disqualified(block.board), block.round, block.table)
 
     def blocks(self, board: int | None = None) -> Iterator[Block]:
         """Yield the blocks of the plan, or of a board, in canonical order."""
@@ -156,34 +155,12 @@ class Tournament:
             return foreign_blocks(self.store, schedule)
         boards = range(len(schedule.boards)) if board is None else (board,)
         blocks = schedule.blocks() if board is None else schedule.blocks_of(board)
-        return filter(self.has, blocks) if any([self.out(each) for each in boards]) else blocks
-
-    def blocks_behind(self, key: str = "") -> Iterator[Block]:
-        """Yield the blocks of the schedule and those that a run may have played before it was decided against them.
-
-        With a `key`, by its hash, as if all secret dice were drawn with that one.
-        """
-        schedule = self.schedule
-        stages = (
-            stage and stage._replace(counts=tuple(map(max, stage.counts, schedule.start(board))))
-            for board, stage in enumerate(schedule.stages)
-        )
-        schedule = replace(schedule, stages=() if schedule.comparison is not None else tuple(stages))
-        if key:
-            schedule = replace(schedule, keys=(key,), whole=frozenset(), dropped=frozenset())
-        return schedule.blocks()
-
-    def looked_up(self, blocks: Iterable[Block]) -> Iterator[tuple[Block, set[int]]]:
-        """Yield blocks, each with its line-ups in the log."""
-        blocks = iter(blocks)
-        while batch := list(itertools.islice(blocks, LOOK_UP)):
-            found = self.store.finished([block.identity for block in batch])
-            yield from ((block, found.get(block.identity, set())) for block in batch)
+        return filter(self.has, blocks) if any([self.disqualified(each) for each in boards]) else blocks
 
     def missing(self, blocks: Iterable[Block] | None = None) -> Iterator[tuple[Block, set[int]]]:
         """Yield the plan's blocks, or of the given ones, that the log does not hold whole, with missing line-ups."""
         boards = self.schedule.boards
-        for block, there in self.looked_up(self.blocks() if blocks is None else blocks):
+        for block, there in lineups_in_log(self.store, self.blocks() if blocks is None else blocks):
             if absent := set(range(self.schedule.lineups(boards[block.board]))) - there:
                 yield block, absent
 
@@ -193,7 +170,7 @@ class Tournament:
 
     def given_out(self, board: int) -> int:
         """Return the matches of a board's plan as far as it is decided."""
-        schedule, out = self.schedule, self.out(board)
+        schedule, out = self.schedule, self.disqualified(board)
         blocks = sum(
             min(count, *(out.get(entry, count) + 1 for entry in table))
             for table, count in zip(schedule.tables[board], schedule.counts(board), strict=True)
@@ -205,13 +182,13 @@ class Tournament:
         schedule, shape = self.schedule, self.schedule.boards[board]
         name, stage, lineups = (shape.game, shape.players), schedule.stage(board), schedule.lineups(shape)
         if schedule.is_foreign:
-            matches, _ = self.store.count(*name, lineups)
-            return BoardProgress(matches, self.store.count_ids(*name), shape.blocks, shape.blocks)
-        has_others = self.out(board) or stage is not None or not self.store.has_one_plan()
+            matches, _ = self.store.board(*name).count(lineups)
+            return BoardProgress(matches, self.store.board(*name).count_ids(), shape.blocks, shape.blocks)
+        has_others = self.disqualified(board) or stage is not None or not self.store.runs.has_one_plan()
         if not has_others:  # then the database can count
-            matches, blocks = self.store.count(*name, lineups)
+            matches, blocks = self.store.board(*name).count(lineups)
         else:
-            sizes = self.store.block_sizes(*name)
+            sizes = self.store.board(*name).block_sizes()
             there = [sizes.get(block.identity, 0) for block in self.blocks(board)]
             matches, blocks = sum(there), there.count(lineups)
         decided = self.given_out(board)
@@ -224,15 +201,15 @@ class Tournament:
         """Return the matches of a board that count, in canonical order, as columns."""
         if isinstance(self.schedule, ForeignSchedule):
             return read_foreign(self.store, self.schedule, board)
-        return read_board(self.store, self.schedule, board, self.out(board))
+        return read_board(self.store, self.schedule, board, self.disqualified(board))
 
-    def matches(self, board: int | None = None) -> Iterator[list[Played]]:
+    def matches(self, board: int | None = None) -> Iterator[list[BlockMatch]]:
         """Yield the finished matches of the plan, or of a board, in canonical order and in pages.
 
         Those of incomplete blocks, which do not count, are among them.
         """
         blocks = self.blocks(board)
-        while batch := list(itertools.islice(blocks, PAGE)):
+        while batch := list(itertools.islice(blocks, PAGE_BLOCKS)):
             found = self.store.matches([block.identity for block in batch])
             if found:
                 yield [(block, match) for block in batch for match in found.get(block.identity, ())]
@@ -245,8 +222,8 @@ class Tournament:
 
     def forfeits(self, board: int) -> Iterator[Forfeit]:
         """Yield the forfeited seats in the matches of a board's plan, by round and table."""
-        schedule, shape, out = self.schedule, self.schedule.boards[board], self.out(board)
-        found = self.store.forfeits(shape.game, shape.players)
+        schedule, shape, out = self.schedule, self.schedule.boards[board], self.disqualified(board)
+        found = self.store.board(shape.game, shape.players).forfeits()
         counts = schedule.counts(board) if found else ()
         for number in sorted(found):
             for place, (table, count) in enumerate(zip(schedule.tables[board], counts, strict=True)):
@@ -261,7 +238,7 @@ class Tournament:
         return {
             (board.game, board.players): Extent(
                 None if schedule.is_foreign or (schedule.has_stages and not decided) else schedule.counts(index),
-                self.out(index),
+                self.disqualified(index),
             )
             for index, board in enumerate(schedule.boards)
         }

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from arena.core.errors import ConfigError, telling_what_is_kept
-from arena.core.files import made_folder, own_folder
+from arena.core.errors import ConfigError, adding_saved_state
+from arena.core.files import created_folder, temporary_folder
 from arena.core.names import plain_name
 from arena.core.paths import home_folder
 from arena.foreign.build import BuiltLog, ResultsFile, build, copy_and_hash
@@ -16,7 +16,7 @@ from arena.foreign.rows import format_of_file
 from arena.plan.config import tournament_name
 from arena.store import Store
 from arena.tournament.dice_keys import now
-from arena.tournament.logs import LOG
+from arena.tournament.logs import LOG_FILE
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class ImportedResults:
     built: BuiltLog
 
 
-@telling_what_is_kept(lambda: "nothing is changed")
+@adding_saved_state(lambda: "nothing is changed")
 def import_results(
     file: Path,
     name: str | None = None,
@@ -54,19 +54,19 @@ def import_results(
     home = home_folder(home)
     target = home / name
     _check_name_free(target)
-    with made_folder(home), own_folder(home, ".import-") as folder:
+    with created_folder(home), temporary_folder(home, ".import-") as folder:
         made = folder / "made"
         made.mkdir()
         copy = made / f"source.{kind}"
         source = ResultsFile(copy, str(file), kind, copy_and_hash(file, copy), columns or {}, game or name)
-        with Store.create(made / LOG) as store:
+        with Store.create(made / LOG_FILE) as store:
             built = build(store, source, name, now(), folder)
         try:
             os.rename(made, target)
         except OSError:
             _check_name_free(target)
             raise
-    return ImportedResults(target / LOG, built)
+    return ImportedResults(target / LOG_FILE, built)
 
 
 def _check_name_free(target: Path) -> None:

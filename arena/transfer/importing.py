@@ -9,28 +9,28 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from arena.core.errors import ArenaError, ConfigError, RecordError, StoreError, telling_what_is_kept
-from arena.core.files import made_folder, own_folder
+from arena.core.errors import ArenaError, ConfigError, RecordError, StoreError, adding_saved_state
+from arena.core.files import created_folder, temporary_folder
 from arena.core.match_ids import match_id
 from arena.core.paths import home_folder
 from arena.match.dice import key_pair
-from arena.match.json_lines import Record, bare, read_records
+from arena.match.json_lines import MatchRecord, read_records, without_side_tables
 from arena.match.replay import check_draws, check_game, check_words, replay
 from arena.match.stored import StoredMatch
 from arena.plan.config import tournament_name
 from arena.plan.files import read_plan, read_versions
 from arena.plan.model import ResolvedPlan
 from arena.schedule.blocks import Block, MatchSpec
-from arena.store import BotRow, Finished, MatchRow, SeatRow, Store, move_into_place
+from arena.store import BotRow, FinishedMatch, MatchRow, SeatRow, Store, move_into_place
 from arena.tournament.dice_keys import finish_log, now
-from arena.tournament.logs import LOG
+from arena.tournament.logs import LOG_FILE
 from arena.tournament.tournament import Tournament
 
 MATCHES_PER_BATCH = 256
 """Matches written at a time."""
 IMPORT_WORKER = "import"
 """Worker of imported matches."""
-LocatedRecord = tuple[str, Record]
+LocatedRecord = tuple[str, MatchRecord]
 """Place of a record in its file, and the record."""
 
 
@@ -46,7 +46,7 @@ class ImportResult:
     """Whether another plan counts in an existing log than before."""
 
 
-@telling_what_is_kept(lambda: "nothing is changed")
+@adding_saved_state(lambda: "nothing is changed")
 def import_records(
     files: Sequence[Path], name: str, plan: Path | None = None, home: str | Path | None = None
 ) -> ImportResult:
@@ -66,14 +66,14 @@ def import_records(
             raise ConfigError(f"{path}: is a folder; name a file of matches")
     plan = plan or files[0].parent / "plan.json"
     resolved, versions = read_plan(plan), read_versions(plan.with_name("versions.json"))
-    log = home_folder(home) / name / LOG
+    log = home_folder(home) / name / LOG_FILE
     if log.exists():
         with Tournament.create(log) as tournament:
             tournament.check_playable("no matches can be added")
-            before = tournament.plan if tournament.store.has_run() else None
+            before = tournament.plan if tournament.store.runs.has_run() else None
             counts = _import(tournament.store, _RecordChecker(plan, resolved), versions, files)
             return ImportResult(log, *counts, before is not None and tournament.now().plan != before)
-    with made_folder(home_folder(home)), own_folder(home_folder(home), ".import-") as folder:
+    with created_folder(home_folder(home)), temporary_folder(home_folder(home), ".import-") as folder:
         made = folder / "import.db"
         with Store.create(made) as store:
             counts = _import(store, _RecordChecker(plan, resolved), versions, files)
@@ -101,7 +101,7 @@ def _import(store: Store, places: _RecordChecker, versions: dict[str, str], file
 
 def _begin(store: Store, places: _RecordChecker, versions: dict[str, str]) -> int:
     """Record the import as a run, with the keys of secret dice; return its number."""
-    kept = {key.checked() for key in store.secret_keys()}
+    kept = {key.checked() for key in store.keys.all()}
     for key in places.keys.values():
         if key not in kept:
             store.keep_key(key, now(), now())
@@ -124,7 +124,7 @@ def _new(store: Store, batch: Sequence[LocatedRecord]) -> Iterator[LocatedRecord
 
 
 def _content(match: StoredMatch) -> StoredMatch:
-    return replace(bare(match), bots=[])
+    return replace(without_side_tables(match), bots=[])
 
 
 class _RecordChecker:
@@ -144,7 +144,7 @@ class _RecordChecker:
         if len(self.boards) < len(self.schedule.boards):
             raise RecordError(f"{path}: has a board twice")
 
-    def result(self, where: str, record: Record) -> Finished:
+    def result(self, where: str, record: MatchRecord) -> FinishedMatch:
         """Return a record as a finished match; raises `RecordError` if it does not fit plan, rules or dice."""
         block = self._block(where, record)
         try:
@@ -154,9 +154,9 @@ class _RecordChecker:
         except ArenaError as error:
             raise RecordError(f"{where}: {error}") from None
         seats = tuple(self.entries[label] for label in record.labels)
-        return Finished(MatchSpec(block, record.match.lineup, seats), _row(record.match), IMPORT_WORKER, 1)
+        return FinishedMatch(MatchSpec(block, record.match.lineup, seats), _row(record.match), IMPORT_WORKER, 1)
 
-    def _block(self, where: str, record: Record) -> Block:
+    def _block(self, where: str, record: MatchRecord) -> Block:
         match, schedule = record.match, self.schedules.get(record.secret, self.schedule)
         index = self.boards.get((match.game, match.players))
         if index is None:
@@ -169,7 +169,8 @@ class _RecordChecker:
         if match.lineup >= schedule.lineups(board):
             raise RecordError(f"{where}: the plan has no line-up {match.lineup}")
         table = tuple(sorted(seats, key=board.entries.index))
-        block = schedule.block(index, match.round, schedule.tables[index][0] if schedule.rivals(index) else table)
+        fixed = schedule.tables[index][0] if schedule.compared_pair(index) else table
+        block = schedule.block(index, match.round, fixed)
         entries = [schedule.entries[entry] for entry in seats]
         compared: list[tuple[str, Any, Any]] = [
             ("bots", list(schedule.seats(block, match.lineup)), seats),

@@ -14,14 +14,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from arena.core.errors import ConfigError, StoreError, UnknownTargetError, telling_what_is_kept
-from arena.core.files import made_folder, own_folder
+from arena.core.errors import ConfigError, StoreError, UnknownTargetError, adding_saved_state
+from arena.core.files import created_folder, temporary_folder
 from arena.core.paths import home_folder
 from arena.plan.config import tournament_name
 from arena.plan.model import ResolvedPlan
 from arena.store import Store, check_rows, first_start, merge_logs, move_into_place, readable
 from arena.tournament.dice_keys import finish_log
-from arena.tournament.logs import LOG, find_log
+from arena.tournament.logs import LOG_FILE, find_log
 from arena.tournament.same_rules import check_same_rules
 from arena.tournament.tournament import Tournament
 
@@ -46,7 +46,7 @@ class MergeResult:
     """Name of the tournament or comparison whose plan counts."""
 
 
-@telling_what_is_kept(lambda: "nothing is changed")
+@adding_saved_state(lambda: "nothing is changed")
 def merge(
     targets: Sequence[str | Path],
     into: str | Path,
@@ -72,7 +72,7 @@ def merge(
         if not sources:
             raise UnknownTargetError(f"{log}: no such match log, and no other one to merge")
         beside = log.parent if log.parent.is_dir() else log.parent.parent
-        with made_folder(beside), own_folder(beside, ".merge-") as folder:
+        with created_folder(beside), temporary_folder(beside, ".merge-") as folder:
             made = folder / "merged.db"
             with Store.create(made) as store:
                 merged = _merge(sources, store, named)
@@ -91,7 +91,7 @@ def _place(into: str | Path, home: str | Path | None) -> Path:
         tournament_name(str(into))
     except ValueError as error:
         raise ConfigError(f"--into {into}: {error}; or name a file that ends with .db") from None
-    return home_folder(home) / into / LOG
+    return home_folder(home) / into / LOG_FILE
 
 
 def _merge(sources: Sequence[Store], store: Store, named: Path | None) -> MergeResult:
@@ -106,7 +106,7 @@ def _merge(sources: Sequence[Store], store: Store, named: Path | None) -> MergeR
         boards = [tournament.progress(board) for board in range(len(schedule.boards))]
         done, planned = sum(board.matches for board in boards), sum(board.planned for board in boards)
         changed = before is not None and plan != before
-        if done == planned and (added or changed) and not store.is_finished():
+        if done == planned and (added or changed) and not store.runs.is_finished():
             finish_log(store, schedule)
     different = {plan.as_json() for plan in plans.values()}
     return MergeResult(store.path, added, known, done, planned, len(different), changed, plan.name)
@@ -116,7 +116,7 @@ def _checked_plan(log: Store) -> ResolvedPlan | None:
     """Return the plan of a log's latest run, if any; raises `StoreError` if rows beside matches are damaged."""
     with readable(log):
         check_rows(log)
-        if not log.has_run():
+        if not log.runs.has_run():
             return None
         tournament = Tournament(log)
         tournament.check_playable("they cannot be merged; put the files together, and import that")

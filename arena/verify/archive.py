@@ -25,13 +25,13 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from arena.core.errors import ArenaError, LogVersionError, RecordError, StoreError, UnknownTargetError
-from arena.core.files import check_file, is_plain_path, own_folder, read_regular, whole_file
+from arena.core.files import atomic_file, check_output_file, is_plain_path, read_regular, temporary_folder
 from arena.core.models import Model, validated
 from arena.foreign.build import copy_and_hash
 from arena.plan.config import FORMATS
 from arena.plan.files import write_plan_and_versions
 from arena.store import SCHEMA_VERSION
-from arena.tournament.logs import LOG, find_log
+from arena.tournament.logs import LOG_FILE, find_log
 from arena.tournament.tournament import Tournament
 from arena.verify.database import open_log as open_database
 from arena.verify.findings import Findings
@@ -87,20 +87,20 @@ def make_archive(target: str | Path, home: str | Path | None = None, out: Path |
     while the keys of its secret dice are not disclosed.
     """
     if out is not None:
-        check_file(out, "--out")
+        check_output_file(out, "--out")
     log = find_log(target, home)
     if not log.is_file():
         raise UnknownTargetError(f"{log}: no such match log; `arena run` makes one")
-    with own_folder(None, "arena-archive-") as folder:
-        copy_log(log, folder / LOG)
-        with Tournament.open(folder / LOG) as tournament:
+    with temporary_folder(None, "arena-archive-") as folder:
+        copy_log(log, folder / LOG_FILE)
+        with Tournament.open(folder / LOG_FILE) as tournament:
             store, resolved = tournament.store, tournament.plan
-            if any(key.disclosed is None for key in store.secret_keys()):
+            if any(key.disclosed is None for key in store.keys.all()):
                 raise StoreError(
                     f"{log}: the key of its secret dice is not disclosed before everything is played, and without it "
                     "nobody could check them; finish the tournament, then archive it"
                 )
-            write_plan_and_versions(folder, tournament.published(), store.last_versions())
+            write_plan_and_versions(folder, tournament.published(), store.runs.last_versions())
         for board in resolved.schedule().boards:
             for exported in (log.with_name(f"{board.slug}.{kind}") for kind in FORMATS):
                 with contextlib.suppress(FileNotFoundError):
@@ -112,7 +112,7 @@ def make_archive(target: str | Path, home: str | Path | None = None, out: Path |
         _unpack_bots(folder)
         name = resolved.name.rpartition("/")[2]
         about = {"name": name, "arena": version("pyramid-arena"), "log_version": SCHEMA_VERSION}
-        names = {"log": LOG, "bots": BOTS_FOLDER, "manifest": MANIFEST_NAME}
+        names = {"log": LOG_FILE, "bots": BOTS_FOLDER, "manifest": MANIFEST_NAME}
         (folder / README_NAME).write_text(README_TEMPLATE.read_text().format(**about, **names))
         out = Path(f"{name}.zip") if out is None else out
         _pack(folder, out, about)
@@ -148,7 +148,7 @@ def copy_log(log: Path, copy: Path) -> None:
 def _unpack_bots(folder: Path) -> None:
     """Write the sources of all bots into a folder."""
     findings = Findings()
-    with contextlib.closing(open_database(folder / LOG)) as db:
+    with contextlib.closing(open_database(folder / LOG_FILE)) as db:
         contents = read_contents(db, findings)
     if findings.count:
         raise StoreError(f"{findings.shown[0]}; `arena verify` has details")
@@ -186,7 +186,7 @@ def _pack(folder: Path, out: Path, about: Mapping[str, Any]) -> None:
     manifest = json.dumps({"format": 1, **about, "files": files}, indent=1, sort_keys=True) + "\n"
     paths[MANIFEST_NAME] = folder / MANIFEST_NAME
     paths[MANIFEST_NAME].write_text(manifest)
-    with whole_file(out) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
+    with atomic_file(out) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
         for name, path in sorted(paths.items()):
             about_file = zipfile.ZipInfo(name, ZIP_EPOCH)
             about_file.compress_type = zipfile.ZIP_DEFLATED
@@ -215,11 +215,11 @@ def unpacked(path: Path, findings: Findings) -> Iterator[tuple[Path | None, str 
             _check_members(archive)
             manifest, digest = _manifest(archive)
             _check_sizes(archive, manifest, path)
-            folder = undo.enter_context(own_folder(None, "arena-verify-"))
+            folder = undo.enter_context(temporary_folder(None, "arena-verify-"))
             for name, packed in sorted(manifest.files.items()):
                 _unpack(archive, name, packed, folder / name)
-            if not (folder / LOG).is_file():
-                raise StoreError(f"has no {LOG}")
+            if not (folder / LOG_FILE).is_file():
+                raise StoreError(f"has no {LOG_FILE}")
         except ARCHIVE_ERRORS as error:
             folder = None
             findings.add(f"is not a sound archive: {error}", file=path.name)

@@ -12,6 +12,7 @@ from pathlib import Path
 from arena.core.match_ids import match_id
 from arena.schedule.blocks import Block
 from arena.store import Store
+from arena.tournament.lookup import playable_blocks
 from arena.tournament.tournament import Tournament
 from arena.verify.findings import Findings
 from arena.verify.matches import NO_PLAN, UNREADABLE_PLAN, BlockTask
@@ -100,7 +101,7 @@ class BlockFinder:
         """Yield the blocks of a plan that no later plan has; check whether the plan is complete."""
         tournament = Tournament(self.store, plan=plan.resolved)
         schedule, presence = tournament.schedule, PlanCoverage(tournament)
-        blocks = tournament.blocks_behind()
+        blocks = playable_blocks(tournament.schedule)
         whole = plan.finished and not plan.is_open_ended
         while batch := list(itertools.islice(blocks, BLOCKS_PER_TASK)):
             yield from self._found(number, batch, presence)
@@ -109,9 +110,9 @@ class BlockFinder:
         if number == 0:
             self.totals.planned, self.totals.present = presence.planned, presence.present
         self._check_presence(plan, presence)
-        for hash in schedule.keys if len(schedule.keys) > 1 or schedule.dropped else ():
+        for hash in schedule.keys if len(schedule.keys) > 1 or schedule.redrawn else ():
             if not self._all_seen:  # blocks begun with this key and drawn anew with another one, or in two logs
-                former = tournament.blocks_behind(hash)
+                former = playable_blocks(tournament.schedule, hash)
                 while batch := list(itertools.islice(former, BLOCKS_PER_TASK)):
                     yield from self._found(number, batch)
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from arena.core.errors import StoreError
 from arena.core.files import open_regular
-from arena.store.digests import PARTS
-from arena.store.schema import HEADER, connect, is_at_rest
+from arena.store.digests import MATCH_TABLES
+from arena.store.schema import SQLITE_HEADER, connect, is_read_only_copy
 from arena.verify.findings import MAX_LISTED, Findings
 
 
@@ -19,12 +19,12 @@ def open_log(path: Path) -> sqlite3.Connection:
     """
     try:
         with open_regular(path) as file:
-            head = file.read(len(HEADER))
+            head = file.read(len(SQLITE_HEADER))
             if not head:
                 raise StoreError("is an empty file")
-            if head != HEADER:
+            if head != SQLITE_HEADER:
                 raise StoreError("is no SQLite database: its header is damaged, or it never was one")
-        db = connect(path, "ro&immutable=1" if is_at_rest(path) else "ro")
+        db = connect(path, "ro&immutable=1" if is_read_only_copy(path) else "ro")
     except (sqlite3.Error, UnicodeError) as error:  # SQLite quotes damaged names as they are
         raise StoreError(f"cannot be opened: {error}") from None
     db.text_factory = lambda raw: raw.decode(errors="surrogateescape")
@@ -49,7 +49,7 @@ def check_database_file(db: sqlite3.Connection, path: Path, findings: Findings) 
 
 def check_orphans(db: sqlite3.Connection, findings: Findings) -> None:
     """Check that every row of a match belongs to a block, and every block has a match."""
-    for table in PARTS:
+    for table in MATCH_TABLES:
         with findings.guard("cannot be read", table=table):
             query = f"SELECT block, count(*) FROM {table} WHERE block NOT IN (SELECT block FROM blocks) GROUP BY block"
             for block, count in db.execute(query):

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from arena.core.files import own_folder, read_regular
+from arena.core.files import read_regular, temporary_folder
 from arena.plan.config import FORMATS
 from arena.plan.files import write_plan
 from arena.results.exported import JSON_LINES, REPORT_NAME
@@ -40,7 +40,7 @@ class ComparedExports(NamedTuple):
 def compare_exports(store: Store, plan: LoggedPlan, findings: Findings) -> ComparedExports:
     """Compare the exports beside a log with what an export would write now."""
     folder, compared = store.path.parent, ComparedExports([], [], [])
-    with findings.guard("what was exported cannot be compared"), own_folder(None, "arena-exports-") as place:
+    with findings.guard("what was exported cannot be compared"), temporary_folder(None, "arena-exports-") as place:
         wanted = list(_existing_exports(folder, plan.schedule))
         if wanted or any((folder / name).exists() for name in ("plan.json", "versions.json")):
             tournament = Tournament(store, plan=plan.resolved)

@@ -7,11 +7,11 @@ from collections import Counter
 from pathlib import Path
 
 from arena.core.errors import ArenaError, StoreError
-from arena.core.files import own_folder
+from arena.core.files import temporary_folder
 from arena.core.match_ids import match_id
 from arena.foreign.build import ResultsFile, build, copy_and_hash
 from arena.plan.model import ForeignRecord
-from arena.schedule.foreign import MARK
+from arena.schedule.foreign import FOREIGN_RESULTS_LABEL
 from arena.store import Store
 from arena.tournament.tournament import Tournament
 from arena.verify.blocks import LogTotals
@@ -35,13 +35,13 @@ def check_foreign(store: Store, contents: LogContents, findings: Findings) -> tu
         with findings.guard("cannot be read", table="seats"):
             if (found := len(tournament.counted(index).rows)) != board.blocks:
                 findings.add(f"has {found:,} matches on {board.title}, {board.blocks:,} in its plan", table="matches")
-    remark = f"{MARK}: no match can be replayed, or played again; "
+    remark = f"{FOREIGN_RESULTS_LABEL}: no match can be replayed, or played again; "
     copy = store.path.with_name(foreign.copy_name)
     if not copy.exists():
         return totals, [f"{remark}{copy.name}, from which the log was made, is not beside it, so it was not compared"]
     with (
         findings.guard(f"cannot be compared with {copy.name}", file=copy.name),
-        own_folder(None, "arena-source-") as at,
+        temporary_folder(None, "arena-source-") as at,
     ):
         _compare(store, plan, foreign, copy, at, findings)
     return totals, [f"{remark}the log was compared with {copy.name}, from which it was made"]

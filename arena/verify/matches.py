@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from arena.core.errors import ArenaError, StoreError
-from arena.core.match_ids import Kind, match_id
+from arena.core.match_ids import DiceKind, match_id
 from arena.match.dice import KeyPair, key_pair
 from arena.match.replay import check_game, check_match, check_words, game_of
 from arena.match.stored import StoredMatch
 from arena.plan.model import ResolvedPlan
 from arena.schedule.blocks import Block, Schedule
-from arena.store import Store, WholeMatch
+from arena.store import MatchRows, Store
 from arena.verify.database import open_log
 from arena.verify.findings import Findings
 from arena.verify.rows import BlockRow, BlockRows, check_side_tables, match_of_rows, read_rows
@@ -58,7 +58,7 @@ class BlockChecker:
         self.bots = dict(self.db.execute("SELECT identity, spec FROM bots"))
         self.runs = {run for (run,) in self.db.execute("SELECT run FROM runs")}
         self.games: dict[Any, Game | str] = {}
-        self.keys: dict[tuple[Kind, int, str | None], KeyPair] = {}
+        self.keys: dict[tuple[DiceKind, int, str | None], KeyPair] = {}
 
     def close(self) -> None:
         """Close the log."""
@@ -136,7 +136,7 @@ class BlockChecker:
                 raise StoreError(f"the {name} of its block is {_printable(theirs)}, {_printable(mine)} by the plan")
 
     def _check_match(
-        self, plan: int, block: Block | None, stored: BlockRow, rows: WholeMatch, done: CheckedBlocks
+        self, plan: int, block: Block | None, stored: BlockRow, rows: MatchRows, done: CheckedBlocks
     ) -> None:
         seats = rows.seats
         if block is not None:

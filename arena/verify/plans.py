@@ -13,12 +13,12 @@ from arena.core.names import is_open_ended
 from arena.match.stored import SecretKey
 from arena.plan.bots import bot_identity
 from arena.plan.model import BotRecord, ResolvedPlan, dice_fields
-from arena.registry.bundles import MAX_BYTES, Bundle
+from arena.registry.bundles import MAX_BUNDLE_BYTES, Bundle
 from arena.schedule.blocks import Schedule
 from arena.store import BotRow
 from arena.verify.findings import Findings
 
-MAX_BUNDLE_BYTES = 4 * MAX_BYTES
+MAX_BUNDLE_BYTES = 4 * MAX_BUNDLE_BYTES
 """Largest size in bytes of an unpacked bundle: its files in hexadecimal, and their names."""
 
 

@@ -14,10 +14,10 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
 from arena.core.errors import BotError, ConfigError, WorkerError
-from arena.core.exit_codes import tells_of_a_kill
+from arena.core.exit_codes import mentions_external_kill
 from arena.isolation import PROGRAM_LEVEL, Isolation, launcher
 from arena.match.faults import CLOCK_CAUSES
-from arena.match.json_lines import bare
+from arena.match.json_lines import without_side_tables
 from arena.match.replay import replay
 from arena.match.stored import StoredMatch
 from arena.plan.bots import ResolvedBot
@@ -27,6 +27,7 @@ from arena.registry.discovery import Source
 from arena.runner.single import play_specs
 from arena.schedule.blocks import Block, MatchSpec, Schedule
 from arena.store import Store
+from arena.tournament.lookup import lineups_in_log
 from arena.tournament.tournament import Tournament
 from arena.verify.findings import Findings
 from arena.verify.plans import LogContents, LoggedPlan
@@ -206,7 +207,7 @@ def chosen_blocks(tournament: Tournament, plan: Plan, rerun: int | Literal["all"
 def _blocks_of(tournament: Tournament, board: int, without_source: set[int]) -> Iterator[Block]:
     """Yield the blocks of a board that have matches in the log, except those of bots without a source."""
     blocks = (block for block in tournament.blocks(board) if not without_source & set(block.table))
-    return (block for block, lineups in tournament.looked_up(blocks) if lineups)
+    return (block for block, lineups in lineups_in_log(tournament.store, blocks) if lineups)
 
 
 def _draw(seed: int, block: Block) -> bytes:
@@ -264,13 +265,13 @@ def _comparable(logged: StoredMatch, played: StoredMatch) -> bool:
     """
     for match in (logged, played):
         for seat, (cause, _) in match.forfeits.items():
-            if cause in CLOCK_CAUSES or (match.timed and tells_of_a_kill(match.details.get(seat, ""))):
+            if cause in CLOCK_CAUSES or (match.timed and mentions_external_kill(match.details.get(seat, ""))):
                 return False
     return not (logged.timed and played.timed)
 
 
 def _same(one: StoredMatch, other: StoredMatch | None) -> bool:
-    return other is not None and bare(one) == bare(other)
+    return other is not None and without_side_tables(one) == without_side_tables(other)
 
 
 def _difference(spec: MatchSpec, logged: StoredMatch, played: StoredMatch) -> Difference | None:

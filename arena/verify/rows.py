@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from arena.core.errors import StoreError
-from arena.core.match_ids import Kind
-from arena.match.estimates import unpack
+from arena.core.match_ids import DiceKind
+from arena.match.estimates import unpack_estimates
 from arena.match.faults import CLOCK_CAUSES
-from arena.match.player import MAX_NOTES
+from arena.match.player import MAX_MATCH_NOTES_CHARS
 from arena.match.result import MatchRow, SeatRow
-from arena.match.stored import Place, StoredMatch, stored_match
-from arena.store import LONG_MOVES, MAX_MOVES, WholeMatch, read_estimates, whole_matches
+from arena.match.stored import PlannedMatch, StoredMatch, stored_match
+from arena.store import MAX_MOVES_BYTES, MIN_COMPRESSED_MOVES_CHARS, MatchRows, estimates_of_columns, match_rows
 
 CLOCKS_TEXT = re.compile(r"(?:[0-9]+,(?:-1|[0-9]+)(?:,[0-9]+){3}(?: (?!$)|$))*")
 
@@ -42,7 +42,7 @@ class BlockRows(NamedTuple):
     """All rows of a block."""
 
     block: BlockRow
-    matches: list[WholeMatch]
+    matches: list[MatchRows]
 
 
 def read_rows(db: sqlite3.Connection, keys: Sequence[int], lineup: int | None = None) -> dict[int, BlockRows]:
@@ -52,12 +52,12 @@ def read_rows(db: sqlite3.Connection, keys: Sequence[int], lineup: int | None = 
         f"boards USING (board) LEFT JOIN keys ON number = blocks.key WHERE block IN ({','.join('?' * len(keys))})"
     )
     found = {key: BlockRows(BlockRow(*row), []) for key, *row in db.execute(query, keys)}
-    for match in whole_matches(db, keys, lineup):
+    for match in match_rows(db, keys, lineup):
         found[match.key].matches.append(match)
     return found
 
 
-def match_of_rows(block: BlockRow, rows: WholeMatch) -> StoredMatch:
+def match_of_rows(block: BlockRow, rows: MatchRows) -> StoredMatch:
     """Return a match for `arena.match.replay`; raises `StoreError` if the arena does not write such rows."""
     assert rows.match is not None
     lineup, ended, plies, timed, final, packed, notes = rows.match
@@ -73,8 +73,8 @@ def match_of_rows(block: BlockRow, rows: WholeMatch) -> StoredMatch:
         raise StoreError(f"has {len(moves)} plies, but its row says {plies}")
     if timed not in (0, 1) or clocked > timed:
         raise StoreError(f"timed cannot be {timed}")
-    of_block = (block.game, block.players, block.round, block.opening, block.seed, Kind(block.dice))
-    place = Place(block.identity, block.id, lineup, *of_block)
+    of_block = (block.game, block.players, block.round, block.opening, block.seed, DiceKind(block.dice))
+    place = PlannedMatch(block.identity, block.id, lineup, *of_block)
     told = _notes(notes, plies) if notes is not None else []
     of_seats = [SeatRow(*of_seat) for _, _, *of_seat in rows.seats]
     return stored_match(
@@ -87,11 +87,11 @@ def _moves(packed: Any) -> list[str]:
     text = packed
     if isinstance(packed, bytes):
         unpacker = zlib.decompressobj()
-        text = unpacker.decompress(packed, MAX_MOVES).decode()
+        text = unpacker.decompress(packed, MAX_MOVES_BYTES).decode()
         if not unpacker.eof or unpacker.unused_data:
             raise StoreError("its moves are damaged, or too long")
     moves = text.split()
-    if " ".join(moves) != text or isinstance(packed, bytes) != (len(text) >= LONG_MOVES):
+    if " ".join(moves) != text or isinstance(packed, bytes) != (len(text) >= MIN_COMPRESSED_MOVES_CHARS):
         raise StoreError("its moves are not in the arena's format")
     return moves
 
@@ -102,12 +102,12 @@ def _notes(text: str, plies: int) -> list[tuple[int, str]]:
     whole = all(type(ply) is int and isinstance(note, str) for ply, note in notes)
     if not notes or not whole or at != sorted(set(at)) or not 0 <= at[0] <= at[-1] < plies:
         raise StoreError("its notes do not belong to its plies, one each in their order")
-    if sum(len(note) for _, note in notes[:-1]) >= MAX_NOTES:
-        raise StoreError(f"its notes have more than {MAX_NOTES:,} characters")
+    if sum(len(note) for _, note in notes[:-1]) >= MAX_MATCH_NOTES_CHARS:
+        raise StoreError(f"its notes have more than {MAX_MATCH_NOTES_CHARS:,} characters")
     return notes
 
 
-def check_side_tables(rows: WholeMatch, match: StoredMatch, runs: set[int]) -> None:
+def check_side_tables(rows: MatchRows, match: StoredMatch, runs: set[int]) -> None:
     """Check that the rows of side tables exist and have the arena's format."""
     if rows.timing is None:
         raise StoreError("has no row in timings")
@@ -121,8 +121,8 @@ def check_side_tables(rows: WholeMatch, match: StoredMatch, runs: set[int]) -> N
         moves, dropped = rows.estimates
         if not isinstance(moves, bytes) or not isinstance(dropped, str):
             raise StoreError("its row in estimates is not one that the arena writes")
-        packed, counts = read_estimates(moves, dropped)
-        kept = unpack(packed, match.players, len(match.moves))
+        packed, counts = estimates_of_columns(moves, dropped)
+        kept = unpack_estimates(packed, match.players, len(match.moves))
         if not (kept or counts) or max(counts, default=0) >= match.players:
             raise StoreError("its row in estimates is not one that the arena writes")
     if not {seat if isinstance(detail, str) else -1 for seat, detail in rows.faults} <= match.forfeits.keys():

@@ -16,10 +16,10 @@ from typing import Any, Literal
 
 from arena.core.errors import ConfigError, LogVersionError, StoreError, UnknownTargetError, WorkerError
 from arena.core.machine import cores
-from arena.core.match_ids import MATCH_ID
+from arena.core.match_ids import MATCH_ID_PATTERN
 from arena.isolation import SUBMITTED_LEVEL, Isolation
 from arena.store import Store, read_writer
-from arena.tournament.logs import LOG, find_log
+from arena.tournament.logs import LOG_FILE, find_log
 from arena.tournament.same_rules import other_sources
 from arena.verify.blocks import LogTotals, check_blocks
 from arena.verify.database import check_database_file, check_orphans, open_log
@@ -123,10 +123,10 @@ def verify(
         from arena.verify.archive import check_sources, unpacked  # slow to import, and for archives alone
 
         with unpacked(path, job.findings) as (folder, manifest):
-            report = Verification(str(target), LOG, manifest)
+            report = Verification(str(target), LOG_FILE, manifest)
             if folder is not None:
                 job.isolation = isolation or SUBMITTED_LEVEL
-                job.verify(folder / LOG, report)
+                job.verify(folder / LOG_FILE, report)
                 check_sources(folder, job.contents, job.findings)
     else:
         log = find_log(target, home)
@@ -176,7 +176,7 @@ class _Verifier:
             newest = contents.plans[0]
             report.finished, report.comparison = newest.finished, newest.is_open_ended
             report.runs = sum(len(plan.runs) for plan in contents.plans) + contents.unread
-            if log.name == LOG:
+            if log.name == LOG_FILE:
                 self.show("comparing exports", 0, 0)
                 report.compared, different, redrawn = compare_exports(store, newest, self.findings)
                 for name in redrawn:
@@ -213,7 +213,7 @@ class _Verifier:
         text = "was changed after it was written: its digest differs"
         with self.findings.guard("its digests cannot be checked"):
             for name in store.damaged():
-                if MATCH_ID.fullmatch(name):
+                if MATCH_ID_PATTERN.fullmatch(name):
                     identity, _, lineup = name.partition("-")
                     self.findings.add(text, match=store.short_id(bytes.fromhex(identity), int(lineup)))
                 else:

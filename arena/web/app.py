@@ -18,7 +18,7 @@ from starlette.exceptions import HTTPException as PlainHTTPException
 from starlette.requests import ClientDisconnect
 
 from arena.core.errors import ArenaError, LockedError
-from arena.core.names import COMPARISONS, PLAYED
+from arena.core.names import COMPARISONS_FOLDER, PLAYED_FOLDER
 from arena.sessions.registry import SessionRegistry
 from arena.web.catalog import PAGE_TIMEOUT_SECONDS, LogCatalog, NotFoundError
 from arena.web.compute_process import ComputeProcess
@@ -28,7 +28,7 @@ from arena.web.pages import bots, comparison, games, match, matches, pair, tourn
 from arena.web.play_routes import add_play_routes
 from arena.web.rendering import Page, UnknownFileError, media_type, page, static, version
 from arena.web.safety import ForbiddenError, Guard, HostNames, new_token
-from engine.errors import in_short
+from engine.errors import summarise_error
 
 IMMUTABLE = "public, max-age=31536000, immutable"
 
@@ -100,8 +100,8 @@ def _add_pages(app: FastAPI) -> None:
     show("/bot", partial(bots.page_of, catalog, links), "name")
     for prefix, folder in (
         ("/tournaments/{name}", ""),
-        ("/comparisons/{name}", f"{COMPARISONS}/"),
-        ("/played/{name}", f"{PLAYED}/"),
+        ("/comparisons/{name}", f"{COMPARISONS_FOLDER}/"),
+        ("/played/{name}", f"{PLAYED_FOLDER}/"),
     ):
         _add_log_pages(show, catalog, links, prefix, folder)
         _add_live(app, catalog, links, prefix, folder)
@@ -110,7 +110,7 @@ def _add_pages(app: FastAPI) -> None:
 
 def _kind_of(folder: str) -> ModuleType:
     """Return the pages of what lies in a folder; a match of persons has those of a tournament."""
-    return comparison if folder == f"{COMPARISONS}/" else tournament
+    return comparison if folder == f"{COMPARISONS_FOLDER}/" else tournament
 
 
 def _add_log_pages(show: Callable[..., None], catalog: LogCatalog, links: Links, prefix: str, folder: str) -> None:
@@ -204,7 +204,7 @@ def _add_errors(app: FastAPI) -> None:
         return error(problem.status_code, words.get(problem.status_code, str(problem.detail)), problem.headers)
 
     async def unforeseen(request: Request, problem: Exception) -> Response:
-        print(f"error: {request.url.path[:200]!r}: {in_short(problem)}", file=sys.stderr, flush=True)
+        print(f"error: {request.url.path[:200]!r}: {summarise_error(problem)}", file=sys.stderr, flush=True)
         return error(500, "the server failed on this page; its terminal says why")
 
     handlers: list[tuple[Any, Any]] = [

@@ -20,8 +20,8 @@ import numpy as np
 
 from arena import api
 from arena.core.errors import ArenaError, StoreError
-from arena.core.files import MAX_NAME
-from arena.core.names import COMPARISONS, PLAYED
+from arena.core.files import MAX_FILE_NAME_BYTES
+from arena.core.names import COMPARISONS_FOLDER, PLAYED_FOLDER
 from arena.core.paths import home_path
 from arena.plan.model import ResolvedPlan
 from arena.results.match_filter import IndexView, MatchFilter, MatchKey
@@ -30,7 +30,7 @@ from arena.results.run_status import RUNNING, RunStatus
 from arena.schedule.blocks import Schedule
 from arena.store import read_writer
 from arena.tournament.extents import Extents
-from arena.tournament.logs import LOG, logs_under
+from arena.tournament.logs import LOG_FILE, logs_under
 from arena.tournament.tournament import Tournament
 from arena.web.compute_process import ComputeProcess
 from arena.web.filters import below
@@ -62,7 +62,7 @@ class Log:
 
     @property
     def is_comparison(self) -> bool:
-        return self.name.startswith(f"{COMPARISONS}/")
+        return self.name.startswith(f"{COMPARISONS_FOLDER}/")
 
     def stamp(self) -> Hashable:
         """Return what changes whenever something is written to the log."""
@@ -127,12 +127,12 @@ class LogCatalog:
 
     def log(self, name: str) -> Log:
         """Return a log by its name; raises `NotFoundError` where there is none."""
-        prefix = next((each for each in (f"{COMPARISONS}/", f"{PLAYED}/") if name.startswith(each)), "")
+        prefix = next((each for each in (f"{COMPARISONS_FOLDER}/", f"{PLAYED_FOLDER}/") if name.startswith(each)), "")
         folder = name.removeprefix(prefix)
-        path = self.home / name / LOG
-        plain = folder not in ("", ".", "..", COMPARISONS, PLAYED) and not set(folder) & {"/", "\0"}
-        if not plain or len(os.fsencode(folder)) > MAX_NAME or not path.is_file():
-            kind = {"": "tournament", f"{PLAYED}/": "match of persons"}.get(prefix, "comparison")
+        path = self.home / name / LOG_FILE
+        plain = folder not in ("", ".", "..", COMPARISONS_FOLDER, PLAYED_FOLDER) and not set(folder) & {"/", "\0"}
+        if not plain or len(os.fsencode(folder)) > MAX_FILE_NAME_BYTES or not path.is_file():
+            kind = {"": "tournament", f"{PLAYED_FOLDER}/": "match of persons"}.get(prefix, "comparison")
             raise NotFoundError(f"there is no {kind} of this name here")
         return Log(name, path)
 

@@ -24,7 +24,7 @@ from typing import TypeVar
 
 from arena.core.errors import ArenaError
 from arena.core.process_trees import signal_at_parents_end
-from engine.errors import in_short
+from engine.errors import summarise_error
 
 T = TypeVar("T")
 
@@ -125,7 +125,7 @@ def _plain(error: Exception) -> Exception:
         pickle.loads(pickle.dumps(error))
         return error
     except Exception:
-        return RuntimeError(in_short(error))
+        return RuntimeError(summarise_error(error))
 
 
 if __name__ == "__main__":

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from markupsafe import Markup, escape
 
-from arena.core.names import COMPARISONS
+from arena.core.names import COMPARISONS_FOLDER
 from arena.runner.progress import duration, per_second
-from arena.schedule.foreign import is_marked
+from arena.schedule.foreign import is_foreign_name
 from engine import Game
 from engine.errors import EngineError
 from engine.registry import is_provided
@@ -65,7 +65,7 @@ def cut(text: str) -> str:
 
 def short(text: str) -> str:
     """Return a comparison's name without the folder that all of them are in."""
-    return text.removeprefix(f"{COMPARISONS}/")
+    return text.removeprefix(f"{COMPARISONS_FOLDER}/")
 
 
 def interval(low: float, high: float) -> str:
@@ -100,7 +100,7 @@ def under(rules: Markup) -> Markup:
 
 def name_in(spec: str) -> str:
     """Return the name of the bot in a spec, without its options and the folder of its file."""
-    if is_marked(spec):
+    if is_foreign_name(spec):
         return spec
     return split_bot_spec(spec)[0].rpartition("/")[2]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from urllib.parse import quote, urlencode
 
-from arena.core.names import COMPARISONS, PLAYED
+from arena.core.names import COMPARISONS_FOLDER, PLAYED_FOLDER
 
 Query = Mapping[str, object]
 
@@ -44,10 +44,10 @@ class Links:
 
     def tournament(self, name: str) -> str:
         """Return the address of a tournament or comparison."""
-        if name.startswith(f"{COMPARISONS}/"):
-            return f"/comparisons/{_part(name.removeprefix(f'{COMPARISONS}/'))}"
-        if name.startswith(f"{PLAYED}/"):
-            return f"/played/{_part(name.removeprefix(f'{PLAYED}/'))}"
+        if name.startswith(f"{COMPARISONS_FOLDER}/"):
+            return f"/comparisons/{_part(name.removeprefix(f'{COMPARISONS_FOLDER}/'))}"
+        if name.startswith(f"{PLAYED_FOLDER}/"):
+            return f"/played/{_part(name.removeprefix(f'{PLAYED_FOLDER}/'))}"
         return f"/tournaments/{_part(name)}"
 
     def matches(self, name: str, query: Query | None = None) -> str:

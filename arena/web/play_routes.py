@@ -21,7 +21,7 @@ from starlette.datastructures import FormData
 
 from arena.core.errors import ArenaError, ConfigError
 from arena.registry.discovery import named_bots
-from arena.registry.models import BOT as MODELS
+from arena.registry.models import ONNX_BOT as MODELS
 from arena.registry.submissions import submitted
 from arena.sessions import saving
 from arena.sessions.analysis import request_for

@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from arena.core.errors import ConfigError
-from arena.core.files import in_the_way, is_plain_path, read_regular, write_file
+from arena.core.files import blocking_file, is_plain_path, read_regular, write_file
 from arena.tournament.logs import find_log
 from arena.web.catalog import Log, LogCatalog, NotFoundError
 from arena.web.filters import game_name, name_in
@@ -243,7 +243,7 @@ class Site:
         Files of an earlier site in the same folder are replaced, and those that are no longer needed deleted. Raises
         `ConfigError` rather than replace a file that is not of such a site.
         """
-        if in_the_way(out) is not None:
+        if blocking_file(out) is not None:
             raise ConfigError(f"--out {out}: is a file, or below one; name a folder")
         styles = [f"static/{name}" for name in STYLE_FILES]
         wanted, before = [*self._pages, *styles], listed(out)

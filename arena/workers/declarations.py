@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from arena.core.errors import BotError, WorkerError
 from arena.isolation import Isolation, launcher
 from arena.registry.bundles import Bundle
-from arena.registry.declarations import Board, Declaration, first_answers, read
+from arena.registry.declarations import Board, Declaration, first_answers, read_declaration
 from arena.registry.discovery import Source
 from arena.registry.submissions import answers_of, keep_answers
 from arena.workers.messages import Describe, Description, WorkerDeath
@@ -55,7 +55,7 @@ def ask_bot(
         if isinstance(reply, WorkerDeath) and reply.cause != "timeout" and (reply.killed or not in_worker):
             reply = worker.call(message, Description, LOAD_SECONDS)
     if not isinstance(reply, WorkerDeath):
-        return read(reply.content, len(boards), source.name)
+        return read_declaration(reply.content, len(boards), source.name)
     if reply.cause != "timeout" and not in_worker:  # what ended was no process of the bot's
         raise WorkerError(
             f"a worker process ended {MAX_STARTS} times while bot '{source.name}' was asked ({reply.how})"

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple, get_args
 from arena.core import records
 from arena.core.limits import Limits
 from arena.isolation import Isolation
-from arena.match.faults import Charge
+from arena.match.faults import KnownFault
 from arena.match.game_faults import GameFault
-from arena.match.replay import Told
+from arena.match.replay import ReplayedPly
 from arena.match.result import MatchRow
 from arena.match.stored import StoredMatch
 from arena.registry.bundles import Bundle
@@ -67,7 +67,7 @@ class Description(NamedTuple):
     """Reply to `Describe`."""
 
     content: Any
-    """As the bot gave it, unchecked: `arena.registry.declarations.read` is to look at it."""
+    """As the bot gave it, unchecked: `arena.registry.declarations.read_declaration` is to look at it."""
 
 
 class ReplayRequest(NamedTuple):
@@ -83,7 +83,7 @@ class ReplayRequest(NamedTuple):
 class ReplayReply(NamedTuple):
     """Reply to `ReplayRequest`."""
 
-    plies: Sequence[Told]
+    plies: Sequence[ReplayedPly]
     refusal: str
     """Why the match cannot be replayed; empty when it can."""
 
@@ -134,7 +134,7 @@ class MatchOrder(NamedTuple):
     """A match to be played."""
 
     spec: MatchSpec
-    charges: Sequence[Charge] = ()
+    charges: Sequence[KnownFault] = ()
     """Faults of earlier tries, which ended their workers."""
 
 
@@ -295,9 +295,9 @@ class WorkerDeath(NamedTuple):
     killed: bool = False
     """Whether by a signal that anybody may have sent."""
 
-    def charge(self) -> Charge:
+    def charge(self) -> KnownFault:
         """Return the fault that the seat at work is charged with."""
-        return Charge(self.seat, self.ply, self.cause, self.how)
+        return KnownFault(self.seat, self.ply, self.cause, self.how)
 
 
 class WorkerLost(NamedTuple):

@@ -14,9 +14,9 @@ import threading
 from collections.abc import Iterable, Sequence
 
 from arena.core.errors import WorkerError
-from arena.core.machine import ALIKE
+from arena.core.machine import REPRODUCIBLE_ENVIRONMENT
 from arena.core.paths import ROOT
-from arena.core.process_trees import wait_for
+from arena.core.process_trees import wait_readable
 
 WATCHED_VARIABLES = (
     "ARENA_CACHE ARENA_WORKER COVERAGE_ HOME LANG LC_ LD_ MALLOC_ MKL_ NUMBA_ OMP_ OPENBLAS_ PATH PYTHON TZ XDG_"
@@ -102,7 +102,7 @@ class PreloadedParent:
     def _ask(self, order: bytes, descriptors: Sequence[int] = ()) -> tuple[bytes, list[int]]:
         with self._lock, contextlib.suppress(OSError):
             socket.send_fds(self._socket, [order], descriptors)
-            if wait_for(self._socket.fileno(), self._process.pid, START_SECONDS):
+            if wait_readable(self._socket.fileno(), self._process.pid, START_SECONDS):
                 content, found, _, _ = socket.recv_fds(self._socket, MAX_ORDER_BYTES, 1)
                 if content:
                     return content, found
@@ -129,7 +129,7 @@ class PreloadedParent:
 def environment(games: Sequence[str]) -> dict[str, str]:
     """Return the environment of a worker that imports games from these folders first."""
     path = os.pathsep.join([*games, *filter(None, [os.environ.get("PYTHONPATH")])])
-    return {**os.environ, **ALIKE, "PYTHONPATH": path}
+    return {**os.environ, **REPRODUCIBLE_ENVIRONMENT, "PYTHONPATH": path}
 
 
 _parents: dict[tuple[object, ...], PreloadedParent] = {}

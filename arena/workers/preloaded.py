@@ -20,7 +20,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from arena.core.process_trees import close_to_others, signal_at_parents_end, threads_of
+from arena.core.process_trees import protect_memory, signal_at_parents_end, thread_count
 from arena.core.versions import code_hash
 from arena.workers.parent import FORK, LOAD, MAX_ORDER_BYTES, REAP
 
@@ -32,7 +32,7 @@ def main(driver: int, orders: socket.socket) -> None:
     """Take orders until the driver is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the driver, which then lets its workers finish
     signal_at_parents_end(signal.SIGCONT)  # also while it is stopped
-    close_to_others()
+    protect_memory()
     gc.disable()  # imports are a sixth faster; a worker enables it again
     with _hidden("yaml"), _hidden("coverage"):  # what Numba reads settings and reports compiling with, slow to import
         import engine.kernel  # noqa: F401
@@ -88,7 +88,7 @@ def _load(name: str, players: int) -> None:
 
 def _fork(orders: socket.socket, run: Callable[[int], None]) -> int:
     """Return the number of a new process that does nothing but run a function of this process's number."""
-    if threads_of(os.getpid()) > 1:
+    if thread_count(os.getpid()) > 1:
         raise RuntimeError("the parent of workers has threads, whose locks would stay locked in a worker")
     gc.freeze()
     here, process = os.getpid(), os.fork()

@@ -15,12 +15,21 @@ from multiprocessing.connection import Connection
 from typing import NamedTuple, TypeVar
 
 from arena.core import records
-from arena.core.errors import UnwritableError, WorkerError, has_no_room, no_room
-from arena.core.exit_codes import in_words, may_be_from_outside
-from arena.core.files import own_folder
-from arena.core.process_trees import PATIENCE, STOPPED, WAITING, end_session, end_tree, send, thread_states, wait_for
+from arena.core.errors import UnwritableError, WorkerError, disk_full_error, is_disk_full
+from arena.core.exit_codes import exit_description, may_be_external_kill
+from arena.core.files import temporary_folder
+from arena.core.process_trees import (
+    KILL_TIMEOUT_SECONDS,
+    STOPPED_STATES,
+    WAITING_STATES,
+    kill_session,
+    kill_tree,
+    send_signal,
+    thread_states,
+    wait_readable,
+)
 from arena.core.versions import code_hash
-from arena.match.heartbeat import NOBODY, SIZE, STARVED, Activity, Heartbeat
+from arena.match.heartbeat import HEARTBEAT_BYTES, NOBODY, STARVED_CPU_SHARE, Activity, Heartbeat
 from arena.registry.plugin_games import folders_for
 from arena.workers import messages
 from arena.workers.parent import START_SECONDS, KilledWorkerError, environment, parent_for
@@ -29,7 +38,7 @@ GRACE_SECONDS = 2.0
 """Seconds that a bot may overrun its limit before its whole process is ended (its own alarm comes first)."""
 MAX_STARTS = 3
 """Tries to start a worker that is killed before it plays."""
-END_SECONDS = 2 * PATIENCE
+END_SECONDS = 2 * KILL_TIMEOUT_SECONDS
 """Seconds in which a worker that has closed its socket, or is to end, is gone with all that bots started."""
 POLL_SECONDS = 0.1
 STALL_SECONDS = 5.0
@@ -70,7 +79,7 @@ class StallDetector:
         if self._still < STALL_SECONDS or not self.process:
             return False
         states = thread_states(self.process)
-        return bool(states & STOPPED or (between_moves and states and not states & WAITING))
+        return bool(states & STOPPED_STATES or (between_moves and states and not states & WAITING_STATES))
 
 
 class Supervisor:
@@ -83,19 +92,19 @@ class Supervisor:
 
     def ends(self) -> bool:
         """Wait for its end, which follows that of its worker; return whether it has ended in time."""
-        return wait_for(self._descriptor, self._number, END_SECONDS)
+        return wait_readable(self._descriptor, self._number, END_SECONDS)
 
     def end(self) -> int:
         """End it and all below it; return how it ended, negative for a signal."""
         try:
             signal.pidfd_send_signal(self._descriptor, 0)
             for number in (signal.SIGTERM, signal.SIGCONT):
-                send(self._number, number)
+                send_signal(self._number, number)
             self.ends()
-            end_tree(self._number)  # what a supervisor that was killed has left
+            kill_tree(self._number)  # what a supervisor that was killed has left
             self.ends()
         except ProcessLookupError:  # the parent is gone too, and its number is free
-            end_session(self._number)
+            kill_session(self._number)
         finally:
             os.close(self._descriptor)
         return self.parent.reap(self._number)
@@ -130,8 +139,8 @@ class WorkerProcess:
                 if not left:
                     raise
             except OSError as error:
-                if has_no_room(error):
-                    raise no_room(error, self._parent or tempfile.gettempdir()) from None
+                if is_disk_full(error):
+                    raise disk_full_error(error, self._parent or tempfile.gettempdir()) from None
                 raise
 
     def _start(self) -> None:
@@ -142,13 +151,15 @@ class WorkerProcess:
         self._games = _game_folders(self._plan) if self._plan is not None else ()
         ours, theirs = socket.socketpair()
         with tempfile.TemporaryFile() as beats, tempfile.TemporaryFile() as complaints, theirs:
-            beats.write(bytes(SIZE))  # on a disk that is full this fails, while a file of holes would end us later on
+            beats.write(
+                bytes(HEARTBEAT_BYTES)
+            )  # on a disk that is full this fails, while a file of holes would end us later on
             beats.flush()
-            self._heartbeat = Heartbeat(mmap.mmap(beats.fileno(), SIZE))
+            self._heartbeat = Heartbeat(mmap.mmap(beats.fileno(), HEARTBEAT_BYTES))
             self._heartbeat.rest(0)
             self._heartbeat.hide_moves()
             self._folder = contextlib.ExitStack()
-            folder = str(self._folder.enter_context(own_folder(self._parent, "arena-worker-")))
+            folder = str(self._folder.enter_context(temporary_folder(self._parent, "arena-worker-")))
             self._connection = Connection(ours.detach())
             try:
                 self._supervisor = Supervisor(self._games, [theirs.fileno(), beats.fileno(), complaints.fileno()])
@@ -277,10 +288,10 @@ class WorkerProcess:
         if not how:
             ended = cause != "timeout" and self._supervisor is not None and self._supervisor.ends()
             code = self.stop() if ended else None
-            how = "it hung" if cause == "timeout" else "it does not answer" if code is None else in_words(code)
+            how = "it hung" if cause == "timeout" else "it does not answer" if code is None else exit_description(code)
         self.stop()
         return messages.WorkerDeath(
-            activity.number, activity.seat, activity.ply, cause, starved, how, may_be_from_outside(code)
+            activity.number, activity.seat, activity.ply, cause, starved, how, may_be_external_kill(code)
         )
 
     def _starved(self) -> bool:
@@ -288,7 +299,7 @@ class WorkerProcess:
         if self._seen is None:
             return False
         used = processor_time(self._worker) - self._seen.cpu
-        return used < STARVED * (time.monotonic_ns() - self._seen.since)
+        return used < STARVED_CPU_SHARE * (time.monotonic_ns() - self._seen.since)
 
     def moves(self) -> tuple[int, list[int]] | None:
         """Return the number in its chunk of a match that takes long, and its moves so far; any thread may call this."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from arena.match.player import Contestant
+from arena.match.player import LocalBot
 from arena.workers import messages
 from engine import CHANCE, EngineError, Game, State
 
@@ -13,7 +13,7 @@ from engine import CHANCE, EngineError, Game, State
 class Searcher:
     """A search tree that grows on demand; the same orders give the same tree, but for `Grow.seconds`."""
 
-    def __init__(self, game: Game, contestant: Contestant) -> None:
+    def __init__(self, game: Game, contestant: LocalBot) -> None:
         self._game = game
         self._bot = contestant.make(game, 0, 0, contestant.params)
         self._bot.prepare()

@@ -6,11 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from arena.core.errors import WorkerError
+from arena.match.calls import ActivityListener
 from arena.match.faults import Fault
 from arena.match.heartbeat import NOBODY
+from arena.match.match import Match
 from arena.match.person import Person
-from arena.match.player import Answer, Entrant, MatchView, Player
-from arena.match.referee import Course, Match, Report
+from arena.match.player import Answer, MatchView, Player, SeatTaker
+from arena.match.replays import PlayedBefore
 from arena.workers import messages
 
 Exchange = Callable[[messages.Message, bool], messages.Message | None]
@@ -25,7 +27,7 @@ class SessionEndedError(WorkerError):
 class SessionEntrant:
     """An entrant that shows its match to a session when it joins."""
 
-    entrant: Entrant
+    entrant: SeatTaker
     session: WorkerSession
 
     def join(self, match: MatchView, seat: int) -> Player:
@@ -37,22 +39,22 @@ class SessionEntrant:
 class WorkerSession:
     """A match of persons and bots."""
 
-    def __init__(self, order: messages.StartSession, report: Report, exchange: Exchange) -> None:
+    def __init__(self, order: messages.StartSession, report: ActivityListener, exchange: Exchange) -> None:
         self.persons = frozenset(order.persons)
-        self.course = Course(order.position, order.actions)
+        self.before = PlayedBefore(order.position, order.actions)
         self.match: Match | None = None
         self._report, self._exchange = report, exchange
 
-    def entrants(self, seats: Sequence[int], bots: Mapping[int, Entrant]) -> list[Entrant]:
+    def entrants(self, seats: Sequence[int], bots: Mapping[int, SeatTaker]) -> list[SeatTaker]:
         """Return the entrant of each seat; `bots` are by entry."""
-        person = Person(self._ask, self.course.actions)
+        person = Person(self._ask, self.before.actions)
         entrants = (person if seat in self.persons else bots[entry] for seat, entry in enumerate(seats))
         return [SessionEntrant(entrant, self) for entrant in entrants]
 
     def report(self, seat: int, ply: int, limit: float) -> None:
         """Do the referee's report, and tell the driver which bot begins to think."""
         self._report(seat, ply, limit)
-        if ply >= len(self.course.actions) and seat != NOBODY and seat not in self.persons and self.match is not None:
+        if ply >= len(self.before.actions) and seat != NOBODY and seat not in self.persons and self.match is not None:
             self._exchange(messages.SessionUpdate(*self._update(self.match, seat)), False)
 
     def _ask(self, match: MatchView, seat: int) -> Answer:
@@ -68,4 +70,4 @@ class WorkerSession:
         forfeits = {
             seat: (forfeit.cause, forfeit.ply, forfeit.detail) for seat, forfeit in sorted(match.forfeits.items())
         }
-        return messages.SessionUpdate(seat, match.state.history(), list(match.notes), forfeits)
+        return messages.SessionUpdate(seat, match.state.history(), list(match.annotations.notes), forfeits)

@@ -17,7 +17,7 @@ from multiprocessing.connection import Connection
 
 from arena.core import records
 from arena.core.files import remove
-from arena.core.process_trees import end_below, keep_orphans, signal_at_parents_end
+from arena.core.process_trees import adopt_orphans, kill_descendants, signal_at_parents_end
 from arena.workers.messages import Start
 from arena.workers.parent import CACHE_VARIABLE
 from arena.workers.worker import main as work
@@ -33,7 +33,7 @@ def supervise(parent: int, connection: int, heartbeat: int, complaints: int) -> 
     os.setsid()
     os.dup2(complaints, 2)
     os.close(complaints)
-    keep_orphans()
+    adopt_orphans()
     signal_at_parents_end(signal.SIGCONT)
     before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
     channel = Connection(connection)
@@ -48,7 +48,7 @@ def supervise(parent: int, connection: int, heartbeat: int, complaints: int) -> 
         os._exit(0)  # whatever threads of bots are still there
     channel.close()  # the driver is to see that the worker's end is closed
     status = _wait(worker, parent)
-    end_below(os.getpid())
+    kill_descendants(os.getpid())
     if os.path.lexists(start.folder):
         remove(start.folder)
     _end_with(status)

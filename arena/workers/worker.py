@@ -22,20 +22,21 @@ from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING
 
 import engine
-from arena.core.errors import BotError, StoreError, has_no_room, no_room
-from arena.core.process_trees import keep_orphans
+from arena.core.errors import BotError, StoreError, disk_full_error, is_disk_full
+from arena.core.process_trees import adopt_orphans
 from arena.core.versions import code_hash, versions
 from arena.isolation import launcher
 from arena.isolation.interpreter import Interpreter
 from arena.isolation.launched import LaunchedBot, trusted_modules
-from arena.match.alarm import GAME_SECONDS, Alarm
+from arena.match.alarm import GAME_CPU_SECONDS, Alarm
+from arena.match.calls import ActivityListener
 from arena.match.dice import Streams
-from arena.match.faults import MAX_TRACEBACK
-from arena.match.game_faults import GameFailed, fault_of
-from arena.match.heartbeat import NOBODY, SIZE, Heartbeat
-from arena.match.player import Contestant, Entrant, failing
-from arena.match.printed import PRINTED, WITH_FAULT
-from arena.match.referee import Course, Match, Report, play_match, warm_up
+from arena.match.faults import MAX_TRACEBACK_CHARS
+from arena.match.game_faults import GameFailure, game_fault_of
+from arena.match.heartbeat import HEARTBEAT_BYTES, NOBODY, Heartbeat
+from arena.match.player import LocalBot, SeatTaker, failing_bot
+from arena.match.printed import MAX_PRINTED_CHARS_IN_FAULT, PRINTED_OUTPUT
+from arena.match.referee import Match, play_match, warm_up
 from arena.match.replay import in_words
 from arena.match.result import MatchRow, row_of
 from arena.registry.bundles import Bundle
@@ -55,7 +56,7 @@ if TYPE_CHECKING:
 BEAT_SECONDS = 0.5
 """Time between two heartbeats."""
 WAITING_FACTOR = 10
-"""Times `GAME_SECONDS` that a game may take which waits instead of computing."""
+"""Times `GAME_CPU_SECONDS` that a game may take which waits instead of computing."""
 
 
 class BotHost:
@@ -85,7 +86,7 @@ class BotHost:
             self._pool = ProcessPool(preload_of_plan(self._plan) if self._plan is not None else None)
         return self._pool
 
-    def contestant(self, bot: messages.PlannedBot, bundle: Bundle, key: int) -> Entrant:
+    def contestant(self, bot: messages.PlannedBot, bundle: Bundle, key: int) -> SeatTaker:
         """Return a bot of the plan as something that can take a seat."""
         names = self._plan is not None and self._plan.names_refusals
         launched = LaunchedBot(bot.name, bundle, bot.class_name, bot.params, bot.isolation, key, bot.options, names)
@@ -144,7 +145,7 @@ class LoadedPlan:
     def __init__(
         self,
         plan: messages.WorkerPlan,
-        report: Report,
+        report: ActivityListener,
         host: BotHost,
         on_start: Callable[[Match], None] = lambda match: None,
     ) -> None:
@@ -163,7 +164,7 @@ class LoadedPlan:
         try:
             game = engine.load_game(planned.game, planned.players)
         except Exception as error:
-            raise GameFailed(fault_of(error, [], None)) from error
+            raise GameFailure(game_fault_of(error, [], None)) from error
         with self.code.compiling(board, RULES, self._wait) if game.kernels else nullcontext():
             warm_up(game)
         gc.freeze()  # as in `arena.runner.run`
@@ -191,18 +192,18 @@ class LoadedPlan:
             bundle = self.plan.bundle_of(bot)
             if launcher(bot.isolation).in_worker and is_built_in(bundle.files):
                 contestant = self.contestant(entry)
-                if isinstance(contestant, Contestant):
+                if isinstance(contestant, LocalBot):
                     contestant.make(game, 0, 0, contestant.params).prepare()
             else:
                 self.host.compile(bundle, game)
 
-    def _contestant(self, entry: int) -> Entrant:
+    def _contestant(self, entry: int) -> SeatTaker:
         """Return what takes a seat for an entry; errors in making it are the bot's fault in each match."""
         bot = self.plan.bots[entry]
         try:
             bundle = self.plan.bundle_of(bot)
         except BotError as error:
-            return failing(error)
+            return failing_bot(error)
         return self.host.contestant(bot, bundle, entry)
 
     def play(
@@ -222,7 +223,7 @@ class LoadedPlan:
         made = {entry: self.contestant(entry) for entry in bots}
         contestants = [made[entry] for entry in seats] if session is None else session.entrants(seats, made)
         self.host.restore(seats)
-        PRINTED.take()  # what a match that failed has left
+        PRINTED_OUTPUT.take()  # what a match that failed has left
         started = time.perf_counter()
         result = play_match(
             game,
@@ -232,16 +233,16 @@ class LoadedPlan:
             self.plan.limits,
             order.charges,
             self.report if session is None else session.report,
-            spent=[seat for seat, entry in enumerate(seats) if entry in out_of_replays],
-            course=Course() if session is None else session.course,
-            begun=self.on_start,
+            no_replay_seats=[seat for seat, entry in enumerate(seats) if entry in out_of_replays],
+            before=PlayedBefore() if session is None else session.before,
+            on_start=self.on_start,
         )
         row = row_of(result, spec.lineup, time.perf_counter() - started)
-        printed = PRINTED.take()
+        printed = PRINTED_OUTPUT.take()
         for seat in printed.keys() & row.details.keys():
             if launcher(self.plan.bots[seats[seat]].isolation).in_worker:  # the faults of others hold it
-                detail = f"{printed[seat][-WITH_FAULT:].rstrip()}\n{row.details[seat]}"
-                row = row._replace(details={**row.details, seat: detail[-MAX_TRACEBACK:]})
+                detail = f"{printed[seat][-MAX_PRINTED_CHARS_IN_FAULT:].rstrip()}\n{row.details[seat]}"
+                row = row._replace(details={**row.details, seat: detail[-MAX_TRACEBACK_CHARS:]})
         return row, [seats[seat] for seat in result.killed], printed
 
 
@@ -291,7 +292,7 @@ class Worker:
                 return messages.PlanReply(refusal(message.bots))
             case messages.Compile() if self.plan is not None:
                 for board, entry in message.code:
-                    with contextlib.suppress(GameFailed):
+                    with contextlib.suppress(GameFailure):
                         self.plan.compile(board, entry)
                 return messages.Compiled()
             case messages.PlayChunk() if self.plan is not None:
@@ -300,7 +301,7 @@ class Worker:
                 return self.play_session(self.plan, message)
             case messages.StartSearch() if self.plan is not None:
                 contestant = self.plan.contestant(0)
-                assert isinstance(contestant, Contestant)
+                assert isinstance(contestant, LocalBot)
                 self.searcher = Searcher(self.plan.game(0), contestant)
                 return self.searcher.begin(message)
             case messages.ContinueSearch() if self.searcher is not None:
@@ -334,7 +335,7 @@ class Worker:
                 if self.is_spoiled():
                     return messages.PlayedLast(rows, killed, printed)
             return messages.Played(rows, killed, printed)
-        except GameFailed as failed:
+        except GameFailure as failed:
             return messages.GameStopped(self.number, failed.fault)
         except OSError as error:
             return self.disk_full(error)
@@ -352,7 +353,7 @@ class Worker:
             return messages.Played([row], {}, {0: ends} if ends else {})
         except SessionEndedError:
             return messages.Played([], {}, {})
-        except GameFailed as failed:
+        except GameFailure as failed:
             return messages.GameStopped(0, failed.fault)
         except OSError as error:
             return self.disk_full(error)
@@ -370,9 +371,9 @@ class Worker:
 
     def disk_full(self, error: OSError) -> messages.DiskFull:
         """Return the reply for a disk that is full; raises any other error."""
-        if not has_no_room(error):
+        if not is_disk_full(error):
             raise error
-        shortage = no_room(error, str(cache_root()))
+        shortage = disk_full_error(error, str(cache_root()))
         return messages.DiskFull(shortage.what, shortage.remedy)
 
     def is_spoiled(self) -> bool:
@@ -382,10 +383,10 @@ class Worker:
 
 def main(connection: Connection, heartbeat: int) -> None:
     """Serve a connection until it closes; `heartbeat` is the descriptor of a file."""
-    keep_orphans()
-    sys.stdout = sys.stderr = PRINTED.as_text()
-    worker = Worker(Heartbeat(mmap.mmap(heartbeat, SIZE)), connection)
-    PRINTED.seat = lambda: worker.heartbeat.read().seat
+    adopt_orphans()
+    sys.stdout = sys.stderr = PRINTED_OUTPUT.as_text()
+    worker = Worker(Heartbeat(mmap.mmap(heartbeat, HEARTBEAT_BYTES)), connection)
+    PRINTED_OUTPUT.seat = lambda: worker.heartbeat.read().seat
     threading.Thread(target=_beat, args=(worker,), daemon=True).start()
     _redirect_streams()
     while (message := _receive(connection)) is not None:
@@ -419,13 +420,15 @@ def _beat(worker: Worker) -> None:
         seen = match
         if (now := heartbeat.read()) != activity or now.seat != NOBODY:
             activity, cpu, wall = now, time.process_time(), time.monotonic()
-        elif time.process_time() - cpu > GAME_SECONDS or time.monotonic() - wall > WAITING_FACTOR * GAME_SECONDS:
+        elif (
+            time.process_time() - cpu > GAME_CPU_SECONDS or time.monotonic() - wall > WAITING_FACTOR * GAME_CPU_SECONDS
+        ):
             Alarm.interrupt_game()
             cpu, wall = time.process_time(), time.monotonic()
 
 
 def _redirect_streams() -> None:
-    """Drop what bots write past `PRINTED`: the terminal is the driver's."""
+    """Drop what bots write past `PRINTED_OUTPUT`: the terminal is the driver's."""
     sys.stdin = open(os.devnull)  # noqa: SIM115 - for the life of the process
     null = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):

@@ -10,7 +10,7 @@ import tempfile
 import numpy as np
 
 from arena.stats.blocks import Blocks, blocks_of
-from arena.stats.board import Played, rating_columns, ratings_of
+from arena.stats.board import MatchArrays, rating_columns, ratings_of
 from arena.stats.fit import BETA, MU, Fit, Results, fit_with_margin, results_of
 from benchmarks.figures import Figure, Measured, Seconds, busy, lasting
 from benchmarks.sections.arena import play, random_matches
@@ -58,7 +58,7 @@ def from_log(count: int) -> Measured:
     yield Figure(f"memory of a leaderboard from a log of {count:,} matches", memory, "MB", "lower")
 
 
-def made_up(matches: int, players: int, bots: int = BOARD_BOTS) -> Played:
+def made_up(matches: int, players: int, bots: int = BOARD_BOTS) -> MatchArrays:
     """Return matches of bots of different skill, in blocks of one match for every player; bots at random."""
     rng = np.random.default_rng(players)
     skill = rng.normal(MU, BETA, bots)
@@ -68,10 +68,10 @@ def made_up(matches: int, players: int, bots: int = BOARD_BOTS) -> Played:
     entries = tables[:, turns].reshape(-1, players)
     performances = skill[entries] + rng.normal(0, BETA, entries.shape)
     ranks = (performances[:, None, :] > performances[:, :, None] + TIE_POINTS).sum(axis=2)
-    return Played(entries, ranks, np.repeat(np.arange(blocks), players), None)
+    return MatchArrays(entries, ranks, np.repeat(np.arange(blocks), players), None)
 
 
-def fitted(board: Played) -> tuple[Fit, Results, Blocks]:
+def fitted(board: MatchArrays) -> tuple[Fit, Results, Blocks]:
     """Return the converged fit, as a leaderboard makes it, with the distinct results and blocks of a board."""
     results = results_of(board.entries, board.ranks)
     blocks = blocks_of(results, board.block)

@@ -19,9 +19,9 @@ from arena.isolation.own_process import process_launcher
 from arena.isolation.process_pool import ProcessPool, RemoteContestant, preload_of
 from arena.isolation.spawn import Spawn, python, python_paths
 from arena.match.dice import Streams
-from arena.match.player import Contestant, Entrant
+from arena.match.player import LocalBot, SeatTaker
 from arena.match.referee import play_match, warm_up
-from arena.match.result import Clocking
+from arena.match.result import CallDuration
 from arena.registry.bundles import bundle_module
 from arena.registry.manifest import bundle_program
 from benchmarks.figures import Figure, Measured, Skipped, lasting, middle
@@ -86,7 +86,7 @@ def moves(level: Isolation, full: bool) -> Measured:
     for name in engine.game_names():
         game = engine.load_game(name, engine.game_type(name).min_players)
         warm_up(game)
-        own = move_seconds(game, Contestant(Random, {}), 40 if full else 10)
+        own = move_seconds(game, LocalBot(Random, {}), 40 if full else 10)
         with contextlib.closing(ProcessPool()) as pool:
             remote = RemoteContestant(LaunchedBot("random", bundle, "Random", {}, level), pool)
             each = move_seconds(game, remote, 40 if full else 10)
@@ -94,15 +94,15 @@ def moves(level: Isolation, full: bool) -> Measured:
         yield Figure(f"{name}: a move, {level}", (each - own) * 1e6, "µs", "lower", note=note)
 
 
-def clocks_of(game: engine.Game, entrant: Entrant, matches: int) -> list[list[Clocking]]:
+def clocks_of(game: engine.Game, entrant: SeatTaker, matches: int) -> list[list[CallDuration]]:
     """Return by match the time of each call of an entrant in seat 0, against `random`."""
-    seats = [entrant, *[Contestant(Random, {})] * (game.players - 1)]
+    seats = [entrant, *[LocalBot(Random, {})] * (game.players - 1)]
     keys = [Streams(bytes(32), bytes(32), number.to_bytes(16, "big")) for number in range(matches)]
     played = [play_match(game, seats, streams, 2) for streams in keys]
     return [[clocking for clocking in result.clocks if clocking.seat == 0] for result in played]
 
 
-def move_seconds(game: engine.Game, entrant: Entrant, matches: int) -> float:
+def move_seconds(game: engine.Game, entrant: SeatTaker, matches: int) -> float:
     """Return the median time of its moves."""
     clocks = clocks_of(game, entrant, matches)
     return statistics.median(each.wall for match in clocks for each in match if each.ply >= 0)

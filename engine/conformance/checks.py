@@ -9,12 +9,12 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from engine.conformance import copies, kernels, observations, pictures, playouts, processes, sentences, texts, turns
-from engine.conformance.probe import MOST_MATCHES, Broken, Check, NotApplicableError, Probe, home
-from engine.errors import in_short, one_line
+from engine.conformance.probe import MOST_MATCHES, BrokenPromise, Check, NotApplicableError, Probe, home
+from engine.errors import one_line, summarise_error
 from engine.game import Game, shown
 
 PASSED, FAILED, NOT_APPLICABLE = "pass", "fail", "n/a"
-MOST_SHOWN = 40
+MAX_SHOWN_PLIES = 40
 """Plies of a match that a finding shows."""
 MATCHES, STATES, TEXTS, OBSERVATIONS = "Matches", "States", "Texts", "Observations"
 DRAWINGS, KERNELS, PROCESSES, SPEED = "Drawings", "Kernels", "Processes", "Speed"
@@ -155,8 +155,8 @@ class Finding:
         """The match in which it failed, in words."""
         if self.seed is None:
             return ""
-        shown = " ".join(self.plies[:MOST_SHOWN])
-        more = f" and {len(self.plies) - MOST_SHOWN:,} more" if len(self.plies) > MOST_SHOWN else ""
+        shown = " ".join(self.plies[:MAX_SHOWN_PLIES])
+        more = f" and {len(self.plies) - MAX_SHOWN_PLIES:,} more" if len(self.plies) > MAX_SHOWN_PLIES else ""
         return f"seed {self.seed}, after plies {shown}{more}" if shown else f"seed {self.seed}, at the start"
 
 
@@ -193,7 +193,7 @@ def run_check(
             told = check.run(probe)
     except NotApplicableError as error:
         return found(NOT_APPLICABLE, str(error))
-    except Broken as error:
+    except BrokenPromise as error:
         return found(FAILED, str(error))
     except TimeUpError:
         if check.group == SPEED:
@@ -202,5 +202,5 @@ def run_check(
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # a game may raise SystemExit too
-        return found(FAILED, in_short(error, within=home(game)))
+        return found(FAILED, summarise_error(error, within=home(game)))
     return found(PASSED, told or "")

@@ -9,7 +9,7 @@ import time
 
 from engine.conformance.matches import choices
 from engine.conformance.probe import (
-    Broken,
+    BrokenPromise,
     NotApplicableError,
     Probe,
     alike,
@@ -27,22 +27,22 @@ from engine.game import State
 from engine.loading import load_game
 from engine.state import KernelState
 
-MOST_PLAYED = 60
+MAX_CLONED_PLIES = 60
 """Plies of a match in which each state is cloned."""
-MOST_STATES = 400
+MAX_COMPARED_STATES = 400
 """States of a check among which some with equal keys are looked for."""
-MOST_PAIRS = 6
+MAX_PLAYED_PAIRS = 6
 """Pairs of such states that are played on."""
-ENDS_CLONED = 40
+CLONED_ENDS = 40
 """Ended states that are cloned."""
 COIN_SHARE = 0.03
-REPLAYED = 915
+REPLAYED_MATCHES = 915
 """Matches that are played again: with a fair coin hidden in that share of matches, once in a million none differs."""
 REPLAYING_SECONDS = 10.0
 """Processor time after which fewer matches are enough."""
-FEWEST = 3
+MIN_REPLAYED_MATCHES = 3
 """Matches that are played again however long that takes."""
-MOST_COMPARED = 100
+MAX_COMPARED_REPLAYS = 100
 """Times that a match is played ply by ply to find where it differs."""
 MADE_BY_PLIES = ("position", "who", "legal", "outcomes", "rolling", "history")
 MADE_BY_METHODS = {"scores": "scores", "ended": "ended", "ranks": "ranks", "returns": "returns", "drawing": "__str__"}
@@ -58,7 +58,7 @@ def children(probe: Probe) -> None:
 
 def clones(probe: Probe) -> None:
     rng, state = probe.random(17), probe.start()
-    while not state.is_terminal() and len(state.history()) < MOST_PLAYED:
+    while not state.is_terminal() and len(state.history()) < MAX_CLONED_PLIES:
         probe.at(17, state.history())
         before, clone = snapshot(state), state.clone()
         alike("a clone", snapshot(clone), before)
@@ -69,7 +69,7 @@ def clones(probe: Probe) -> None:
         ahead = snapshot(clone)
         state.apply_action(rng.choice(choices(state)))
         alike("the clone after a ply in the state", snapshot(clone), ahead)
-    for seed in range(17, 17 + ENDS_CLONED):
+    for seed in range(17, 17 + CLONED_ENDS):
         _clones_of_the_end(probe.finished(seed))
 
 
@@ -122,24 +122,24 @@ def pickled_games(probe: Probe) -> None:
 
 
 def replays(probe: Probe) -> str:
-    begun, count = time.process_time(), min(REPLAYED, probe.most)
+    begun, count = time.process_time(), min(REPLAYED_MATCHES, probe.most)
     for seed in range(count):
-        if seed >= FEWEST and time.process_time() - begun > REPLAYING_SECONDS:
-            return replays_told(seed)
+        if seed >= MIN_REPLAYED_MATCHES and time.process_time() - begun > REPLAYING_SECONDS:
+            return describe_replays(seed)
         end = probe.finished(seed)
         try:
             alike("the end, played again from its history", snapshot(replayed(end)), snapshot(end))
-        except (Broken, IllegalActionError):
+        except (BrokenPromise, IllegalActionError):
             _first_difference(probe, seed, end.history())
             raise
-    return replays_told(count)
+    return describe_replays(count)
 
 
-def replays_told(matches: int) -> str:
-    """Return how many matches were played again, and what that leaves open if they are fewer than `REPLAYED`."""
+def describe_replays(matches: int) -> str:
+    """Return how many matches were replayed, and what fewer than `REPLAYED_MATCHES` leave open."""
     missed = (1 - COIN_SHARE / 2) ** matches
     open_ = f"; a fair coin hidden in {COIN_SHARE:.0%} of matches is missed with probability {missed:.1g}"
-    return f"{matches:,} matches{open_ if matches < REPLAYED else ''}"
+    return f"{matches:,} matches{open_ if matches < REPLAYED_MATCHES else ''}"
 
 
 def _words(state: State) -> bytes:
@@ -148,8 +148,8 @@ def _words(state: State) -> bytes:
 
 
 def _first_difference(probe: Probe, seed: int, history: list[int]) -> None:
-    """Raise `Broken` with the first ply after which two states differ, each made by the same plies."""
-    for _ in range(MOST_COMPARED):
+    """Raise `BrokenPromise` with the first ply after which two states differ, each made by the same plies."""
+    for _ in range(MAX_COMPARED_REPLAYS):
         one, other = probe.game.new_initial_state(), probe.game.new_initial_state()
         for number, ply in enumerate(history, start=1):
             probe.at(seed, history[:number])
@@ -158,7 +158,7 @@ def _first_difference(probe: Probe, seed: int, history: list[int]) -> None:
                 one.apply_action(ply)
                 other.apply_action(ply)
             except IllegalActionError as error:
-                raise Broken(
+                raise BrokenPromise(
                     f"{cause}: plies that were legal are refused when they are played again: {error}"
                 ) from error
             seen, wanted = snapshot(one), snapshot(other)
@@ -199,11 +199,11 @@ def equal_keys(probe: Probe) -> str:
     pairs = [0, 0]  # that were met by chance, and by exchanging plies
     for seed in range(40):
         for ply, state in enumerate(probe.walk(seed)):
-            if ply > 12 or len(known) > MOST_STATES:
+            if ply > 12 or len(known) > MAX_COMPARED_STATES:
                 break
             for how, each in enumerate((state.clone(), *_exchanged(state))):
                 other = known.setdefault(each.key, each)
-                if other.history() != each.history() and pairs[how] < MOST_PAIRS:
+                if other.history() != each.history() and pairs[how] < MAX_PLAYED_PAIRS:
                     pairs[how] += 1
                     _play_on(each.clone(), other.clone(), probe.random(seed))
     if not any(pairs):

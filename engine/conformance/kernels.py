@@ -14,11 +14,11 @@ from engine.conformance.probe import NotApplicableError, Probe, expect, same
 from engine.conformance.samples import most_surprise, surprise
 from engine.state import KernelGame, KernelState
 
-DRAWS = 200
+DRAWS_PER_ACTION = 200
 """Random actions drawn for each legal one, and outcomes for each that can come."""
-MOST_DRAWS = 20_000
+MAX_DRAWS = 20_000
 """Outcomes drawn at one chance node, at most."""
-ROLLS = 6
+TESTED_CHANCE_NODES = 6
 """Chance nodes at which outcomes are drawn."""
 
 
@@ -56,7 +56,8 @@ def random_actions(probe: Probe) -> None:
         probe.at(22, state.history())
         legal = state.legal_actions()
         drawn = Counter(
-            int(game.compiled.random_action(state.record, rng, game.action_buffer)) for _ in range(DRAWS * len(legal))
+            int(game.compiled.random_action(state.record, rng, game.action_buffer))
+            for _ in range(DRAWS_PER_ACTION * len(legal))
         )
         same("actions that random_action draws", sorted(drawn), legal)
         _expect_shares("random_action", drawn, dict.fromkeys(legal, 1), most)
@@ -66,14 +67,15 @@ def sampled_outcomes(probe: Probe) -> None:
     game, rng = kernel_game(probe), new_rng(probe.base + 2)
     if not game.has_chance:
         raise NotApplicableError("it has no chance")
-    states = list(itertools.islice((state for state in probe.stops(23) if state.is_chance_node()), ROLLS))
+    states = list(itertools.islice((state for state in probe.stops(23) if state.is_chance_node()), TESTED_CHANCE_NODES))
     most = most_surprise(sum(len(state.chance_outcomes()) for state in states))
     for state in states:
         assert isinstance(state, KernelState)
         probe.at(23, state.history())
         weights = dict(state.chance_outcomes())
         drawn = Counter(
-            int(game.compiled.sample_chance(state.record, rng)) for _ in range(min(DRAWS * len(weights), MOST_DRAWS))
+            int(game.compiled.sample_chance(state.record, rng))
+            for _ in range(min(DRAWS_PER_ACTION * len(weights), MAX_DRAWS))
         )
         expect(set(drawn) <= set(weights), f"sample_chance gives {min(set(drawn) - set(weights), default='')}")
         _expect_shares("sample_chance", drawn, weights, most)

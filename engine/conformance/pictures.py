@@ -9,8 +9,8 @@ from engine.errors import UnsupportedError
 from engine.game import State, shown
 
 SVG = "http://www.w3.org/2000/svg"
-LONGEST_REASON = 200
-MOST_BEGUN = 8
+MAX_REASON_CHARS = 200
+MAX_FIRST_PARTS = 8
 """First parts of actions in one state after which every part is tried."""
 NAME = "<script src='x'>&\x00\u202e\ud800"
 """What a player may be called."""
@@ -79,7 +79,7 @@ def reasons(probe: Probe) -> str | None:
     tried = given = 0
     for state in probe.stops(15):
         sequences = [*(state.targets() or {}).values()]
-        begun = sorted({parts[:length] for parts in sequences for length in range(len(parts))})[:MOST_BEGUN]
+        begun = sorted({parts[:length] for parts in sequences for length in range(len(parts))})[:MAX_FIRST_PARTS]
         with unchanged("reasons", state):
             for before in begun:
                 following = {parts[len(before)] for parts in sequences if parts[: len(before)] == before}
@@ -103,5 +103,5 @@ def _parts(state: State) -> set[str]:
 def _sentence(why: object, parts: tuple[str, ...]) -> None:
     """Raise `Broken` for a reason that is no sentence in one line."""
     if why is not None:
-        fits = type(why) is str and why.isprintable() and why.endswith(".") and len(why) <= LONGEST_REASON
-        expect(fits, f"the reason of {shown(parts)} is no sentence of at most {LONGEST_REASON} letters: {shown(why)}")
+        fits = type(why) is str and why.isprintable() and why.endswith(".") and len(why) <= MAX_REASON_CHARS
+        expect(fits, f"the reason of {shown(parts)} is no sentence of at most {MAX_REASON_CHARS} letters: {shown(why)}")

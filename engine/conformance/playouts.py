@@ -12,7 +12,7 @@ import numpy as np
 from engine.chance import new_rng
 from engine.conformance.kernels import kernel_game
 from engine.conformance.matches import finish
-from engine.conformance.probe import Broken, NotApplicableError, Probe, code_place, expect, same
+from engine.conformance.probe import BrokenPromise, NotApplicableError, Probe, code_place, expect, same
 from engine.conformance.samples import bit_counts, odd_category, odd_count, odd_threshold
 from engine.conformance.turns import ENDINGS
 from engine.errors import IllegalActionError, PositionError
@@ -20,17 +20,17 @@ from engine.game import shown
 from engine.playouts import random_playouts
 from engine.state import KernelGame, KernelState
 
-REPEATED = 2_000
+REPEATED_PLAYOUTS = 2_000
 """Compiled playouts that are played twice, and matches that are played by the draws of one."""
-PLIES = 2_000_000
+MAX_STEPPED_PLIES = 2_000_000
 """Plies of matches played step by step, at most; the number of matches follows from it."""
-PILOTS = 200
+PILOT_MATCHES = 200
 """Matches that tell how long a match is."""
-FIRST = 100
+PROBING_PLAYOUTS = 100
 """Playouts by which it is seen whether a kernel of the game's own makes the usual draws."""
-READ_BACK = 10
+POSITIONS_PER_RESULT = 10
 """Final positions of one result after one number of plies that are read back."""
-MOST_READ = 2_000
+MAX_READ_POSITIONS = 2_000
 """Final positions that are read back in all."""
 
 
@@ -74,7 +74,7 @@ class Playouts:
         return (*result, int(self.decisions), int(self.plies), end.position, int(self.rng[0]))
 
 
-TOLD = ("ranks", "ending", "decisions", "plies", "final position", "draws used")
+RESULT_PARTS = ("ranks", "ending", "decisions", "plies", "final position", "draws used")
 
 
 def blamed(game: KernelGame) -> str:
@@ -88,13 +88,13 @@ def blamed(game: KernelGame) -> str:
 def playouts(probe: Probe) -> str:
     """Play each compiled playout twice, and all at once."""
     game, seed = kernel_game(probe), probe.base + 7
-    count = min(REPEATED, probe.most)
+    count = min(REPEATED_PLAYOUTS, probe.most)
     first, again = Playouts(game, seed), Playouts(game, seed)
     plies, sums = 0, np.zeros(game.players, np.int64)
     for number in range(count):
         seen, wanted = again.told(), first.told()
         ranks, ending, decisions, passed, *_ = wanted
-        for what, one, other in zip(TOLD, seen, wanted, strict=True):
+        for what, one, other in zip(RESULT_PARTS, seen, wanted, strict=True):
             expect(one == other, f"{blamed(game)}: {what} of playout {number} of seed {seed}, played again: "
                    f"{shown(one)} instead of {shown(other)}; it depends on more than its draws")  # fmt: skip
         expect(ending in ENDINGS, f"an ending is called {shown(ending)}")
@@ -111,7 +111,9 @@ def playouts_by_draws(probe: Probe) -> str:
     """Play matches step by step by the draws that compiled playouts make."""
     game, seed = kernel_game(probe), probe.base + 9
     own = hasattr(game.rules, "random_finish")
-    count = max(FIRST, min(REPEATED, probe.most, PLIES // 10 // _usual_length(game, probe.base)))
+    count = max(
+        PROBING_PLAYOUTS, min(REPEATED_PLAYOUTS, probe.most, MAX_STEPPED_PLIES // 10 // _usual_length(game, probe.base))
+    )
     compiled, usual = Playouts(game, seed), new_rng(seed)
     differing: list[tuple[int, str, list[int]]] = []
     for number in range(count):
@@ -119,12 +121,12 @@ def playouts_by_draws(probe: Probe) -> str:
         difference, history = _difference(game, compiled, usual)
         if difference:
             differing.append((number, difference, history))
-        if own and number < FIRST and len(differing) > FIRST // 10:
+        if own and number < PROBING_PLAYOUTS and len(differing) > PROBING_PLAYOUTS // 10:
             raise NotApplicableError("its random_finish makes draws of its own")
     if differing:
         number, difference, probe.plies = differing[0]
         probe.seed = seed
-        raise Broken(f"{blamed(game)}: playout {number} of seed {seed}, played by the same draws: {difference}")
+        raise BrokenPromise(f"{blamed(game)}: playout {number} of seed {seed}, played by the same draws: {difference}")
     return f"{count:,} playouts"
 
 
@@ -143,7 +145,7 @@ def _difference(game: KernelGame, compiled: Playouts, rng: np.ndarray) -> tuple[
     except IllegalActionError as error:
         return str(error), state.history()
     seen = (tuple(state.ranks()), state.ended, decisions, len(state.history()), state.position, int(rng[0]))
-    for what, one, other in zip(TOLD, wanted, seen, strict=True):
+    for what, one, other in zip(RESULT_PARTS, wanted, seen, strict=True):
         if one != other:
             return f"{what}: {shown(one)}, step by step {shown(other)}", state.history()
     return "", []
@@ -153,7 +155,7 @@ def playouts_and_steps(probe: Probe) -> str:
     """Compare what compiled playouts and matches step by step come to: results, lengths, final positions."""
     game = kernel_game(probe)
     probe.seed = None
-    count = max(FIRST, min(probe.most, PLIES // _usual_length(game, probe.base)))
+    count = max(PROBING_PLAYOUTS, min(probe.most, MAX_STEPPED_PLIES // _usual_length(game, probe.base)))
     steps, compiled = stepped(game, count, probe.base + 8), played_out(game, count, probe.base + 8)
     _expect_readable(game, compiled)
     counted = [bit_counts(ends.words) for ends in (steps, compiled)]
@@ -164,18 +166,20 @@ def playouts_and_steps(probe: Probe) -> str:
         return f"{blamed(game)}: {what} in {one:,} {how.format(f'{other:,}')}"
 
     if result := odd_category(steps.results, compiled.results, tests):
-        raise Broken(told(f"ranks and ending {result[0]}", *result[1:]))
+        raise BrokenPromise(told(f"ranks and ending {result[0]}", *result[1:]))
     if length := odd_threshold(steps.plies, compiled.plies, tests):
-        raise Broken(told(f"{length[0]:,} plies or fewer", *length[1:]))
+        raise BrokenPromise(told(f"{length[0]:,} plies or fewer", *length[1:]))
     if odd_count(counted[0], counted[1], count, tests):  # perhaps in what a position leaves out
         counted = [bit_counts(read_back(game, ends.words)) for ends in (steps, compiled)]
         if bit := odd_count(counted[0], counted[1], count, tests):
-            raise Broken(told(f"bit {bit[0] % 64} of {word_name(game.dtype, bit[0] // 64)} at the end", *bit[1:]))
+            raise BrokenPromise(
+                told(f"bit {bit[0] % 64} of {word_name(game.dtype, bit[0] // 64)} at the end", *bit[1:])
+            )
     return f"{count:,} matches each"
 
 
 def _usual_length(game: KernelGame, seed: int) -> int:
-    return max(1, int(stepped(game, PILOTS, seed + 10).plies.mean()))
+    return max(1, int(stepped(game, PILOT_MATCHES, seed + 10).plies.mean()))
 
 
 def stepped(game: KernelGame, count: int, seed: int) -> Ends:
@@ -208,14 +212,14 @@ def _expect_readable(game: KernelGame, ends: Ends) -> None:
     """Expect some final positions of every result to be over with that result when they are read."""
     tried: Counter[Any] = Counter()
     for words, plies, result in zip(ends.words, ends.plies.tolist(), ends.results, strict=True):
-        if tried[result, plies] >= READ_BACK or tried.total() >= MOST_READ:
+        if tried[result, plies] >= POSITIONS_PER_RESULT or tried.total() >= MAX_READ_POSITIONS:
             continue
         tried[result, plies] += 1
         text = KernelState(game, words).position
         try:
             read = game.state_from_position(text)
         except PositionError as error:
-            raise Broken(f"{blamed(game)}: a playout ends in {text}, which is refused: {error}") from error
+            raise BrokenPromise(f"{blamed(game)}: a playout ends in {text}, which is refused: {error}") from error
         expect(read.is_terminal(), f"{blamed(game)}: a playout ends in {text}, which is not over")
         expect(
             tuple(read.ranks()) == result[0],

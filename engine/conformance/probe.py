@@ -12,18 +12,18 @@ from pathlib import Path
 from typing import Any
 
 from engine.conformance.matches import drawn, is_stop, stretched
-from engine.errors import EngineError, in_short, place
+from engine.errors import EngineError, place, summarise_error
 from engine.game import Game, State, shown
 from engine.registry import is_provided
 from engine.state import KernelGame
 
 MOST_MATCHES = 50_000
 """Matches that a check of distributions plays each way, where they are quick."""
-MOST_PLIES = 20_000
+DEFAULT_MAX_PLIES = 20_000
 """Plies of a random match of a game that does not tell its bounds."""
 
 
-class Broken(Exception):  # a finding, not a failure of the check
+class BrokenPromise(Exception):  # a finding, not a failure of the check
     """A game does not keep what a check asks for; the text says what it did."""
 
 
@@ -40,7 +40,7 @@ class Check:
     """What holds for every game, as a sentence."""
     group: str
     run: Callable[[Probe], str | None]
-    """Returns what it has seen, if that is worth telling; raises `Broken` or `NotApplicableError`."""
+    """Returns what it has seen, if that is worth telling; raises `BrokenPromise` or `NotApplicableError`."""
 
 
 class Probe:
@@ -72,7 +72,7 @@ class Probe:
         while not state.is_terminal():
             if len(history) > most:
                 del history[100:]
-                raise Broken(f"a random match is not over after {most:,} plies")
+                raise BrokenPromise(f"a random match is not over after {most:,} plies")
             yield state
             self.at(seed, history)
             ply = drawn(state, rng)
@@ -87,7 +87,7 @@ class Probe:
         for state in stretched(self.game, self.base + seed):
             self.at(seed, state.history())
             if len(self.plies) > most:
-                raise Broken(f"a match that shuns its end is not over after {most:,} plies")
+                raise BrokenPromise(f"a match that shuns its end is not over after {most:,} plies")
             yield state
 
     def stops(self, seed: int) -> Iterator[State]:
@@ -107,44 +107,44 @@ class Probe:
 
     def _most(self) -> int:
         if self.game.type.bounds is None:
-            return MOST_PLIES
+            return DEFAULT_MAX_PLIES
         return self.game.max_game_length + self.game.max_chance_nodes
 
 
 def expect(holds: object, otherwise: str) -> None:
-    """Raise `Broken` with this text unless something holds."""
+    """Raise `BrokenPromise` with this text unless something holds."""
     if not holds:
-        raise Broken(otherwise)
+        raise BrokenPromise(otherwise)
 
 
 def same(what: str, seen: object, wanted: object) -> None:
-    """Raise `Broken` unless two values are equal."""
+    """Raise `BrokenPromise` unless two values are equal."""
     if seen != wanted:
-        raise Broken(f"{what}: {shown(seen)} instead of {shown(wanted)}")
+        raise BrokenPromise(f"{what}: {shown(seen)} instead of {shown(wanted)}")
 
 
 def refused(what: str, kind: type[EngineError], call: Callable[..., object], *arguments: Any) -> EngineError:
-    """Return the error that a call is refused with; raises `Broken` for none, another kind or several lines."""
+    """Return the error that a call is refused with; raises `BrokenPromise` for none, another kind or several lines."""
     try:
         call(*arguments)
     except kind as error:
         expect(len(str(error).splitlines()) == 1, f"{what}: the error is not one line")
         return error
     except Exception as error:
-        raise Broken(f"{what}: {in_short(error)} instead of {kind.__name__}") from error
-    raise Broken(f"{what}: accepted; {kind.__name__} is expected")
+        raise BrokenPromise(f"{what}: {summarise_error(error)} instead of {kind.__name__}") from error
+    raise BrokenPromise(f"{what}: accepted; {kind.__name__} is expected")
 
 
 @contextlib.contextmanager
 def unchanged(what: str, state: State) -> Iterator[None]:
-    """Raise `Broken` when a state is another one afterwards."""
+    """Raise `BrokenPromise` when a state is another one afterwards."""
     before = snapshot(state)
     yield
     alike(f"the state after {what}", snapshot(state), before)
 
 
 def alike(what: str, seen: dict[str, Any], wanted: dict[str, Any]) -> None:
-    """Raise `Broken` with the first part in which two snapshots differ."""
+    """Raise `BrokenPromise` with the first part in which two snapshots differ."""
     for key in wanted:
         same(f"{what}, {key}", seen.get(key), wanted[key])
 

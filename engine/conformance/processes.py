@@ -15,12 +15,12 @@ import sys
 import time
 from collections.abc import Iterator
 
-from engine.conformance.copies import REPLAYED, replays_told
+from engine.conformance.copies import REPLAYED_MATCHES, describe_replays
 from engine.conformance.kernels import kernel_game
 from engine.conformance.matches import drawn, finished, playthrough, seen
 from engine.conformance.observations import observes
 from engine.conformance.playouts import Playouts, blamed
-from engine.conformance.probe import Broken, NotApplicableError, Probe, method_place
+from engine.conformance.probe import BrokenPromise, NotApplicableError, Probe, method_place
 from engine.errors import EngineError
 from engine.game import Game, State
 from engine.loading import load_game
@@ -28,11 +28,11 @@ from engine.playouts import random_playouts
 from engine.registry import game_type
 from engine.state import KernelGame
 
-IN_WORDS = 2
+MATCHES_IN_WORDS = 2
 """Matches that are compared in words, with what seats see of them; of others the ends are."""
-SECONDS = 5.0
+PROCESS_SECONDS = 5.0
 """Processor time after which another process ends, with fewer matches."""
-LONGEST = 600
+PROCESS_TIMEOUT_SECONDS = 600
 """Seconds after which another process is given up."""
 
 
@@ -40,7 +40,7 @@ def digests(game: Game, seed: int) -> Iterator[tuple[str, ...]]:
     """Yield digests match by match, without end: of a match step by step, a compiled playout, and observations."""
     compiled = Playouts(game, seed) if isinstance(game, KernelGame) else None
     for number in itertools.count():
-        in_words = number < IN_WORDS
+        in_words = number < MATCHES_IN_WORDS
         parts = (
             playthrough(game, seed + number) if in_words else _end(finished(game, seed + number)),
             compiled.told() if compiled else "",
@@ -66,13 +66,13 @@ def interpreted(probe: Probe) -> str:
 def _compare(probe: Probe, how: str, environment: dict[str, str]) -> str:
     """Compare digests of this process with those of one with another environment."""
     game = probe.game
-    given = (game.spec, game.players, probe.base, min(REPLAYED, probe.most), SECONDS)
+    given = (game.spec, game.players, probe.base, min(REPLAYED_MATCHES, probe.most), PROCESS_SECONDS)
     run = subprocess.run(
         [sys.executable, "-P", "-m", "engine.conformance.processes", *map(str, given)],
         env={**os.environ, **environment},
         capture_output=True,
         text=True,
-        timeout=LONGEST,
+        timeout=PROCESS_TIMEOUT_SECONDS,
         check=False,
     )
     lines = run.stdout.splitlines()
@@ -80,18 +80,18 @@ def _compare(probe: Probe, how: str, environment: dict[str, str]) -> str:
         raise NotApplicableError("another process does not find the game; it is not installed")
     if run.returncode or not lines:
         last = (run.stderr.strip().splitlines() or [f"exit status {run.returncode}"])[-1]
-        raise Broken(f"matches {how} fail: {last}")
+        raise BrokenPromise(f"matches {how} fail: {last}")
     for number, (line, here) in enumerate(zip(lines, digests(game, probe.base), strict=False)):
         match, playout, observed = (there == own for there, own in zip(line.split(), here, strict=True))
         where = f"of {len(lines):,}, {how}"
         if not match:
             end = probe.finished(number)
-            raise Broken(f"{method_place(end, 'apply_action')}: match {number} {where}, is another one")
+            raise BrokenPromise(f"{method_place(end, 'apply_action')}: match {number} {where}, is another one")
         if not playout:
-            raise Broken(f"{blamed(kernel_game(probe))}: compiled playout {number} {where}, is another one")
+            raise BrokenPromise(f"{blamed(kernel_game(probe))}: compiled playout {number} {where}, is another one")
         if not observed:
-            raise Broken(f"what seats see in match {number} {where}, is something else")
-    return replays_told(len(lines))
+            raise BrokenPromise(f"what seats see in match {number} {where}, is something else")
+    return describe_replays(len(lines))
 
 
 def speed(probe: Probe) -> str:

@@ -11,7 +11,7 @@ from math import inf, log
 
 import numpy as np
 
-ERROR = 1e-6
+FALSE_ALARM_PROBABILITY = 1e-6
 """Probability with which chance alone makes a game fail that keeps the contract, over all checks of it together."""
 CHECKS_BY_CHANCE = 3
 """Checks among which it is shared out."""
@@ -19,7 +19,7 @@ CHECKS_BY_CHANCE = 3
 
 def most_surprise(tests: int) -> float:
     """Return the surprise beyond which one of so many two-sided tests of a check fails."""
-    return log(2 * max(tests, 1) * CHECKS_BY_CHANCE / ERROR)
+    return log(2 * max(tests, 1) * CHECKS_BY_CHANCE / FALSE_ALARM_PROBABILITY)
 
 
 def surprise(count: int, draws: int, chance: float) -> float:

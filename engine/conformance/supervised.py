@@ -23,20 +23,20 @@ from typing import Any
 
 from engine.conformance.checks import CHECKS, ENDS, FAILED, NOT_APPLICABLE, Finding, TimeUpError, run_check
 from engine.conformance.probe import Check
-from engine.errors import in_short
+from engine.errors import summarise_error
 from engine.game import Game
 from engine.loading import load_game
 
-GRACE = 5.0
+GRACE_SECONDS = 5.0
 """Seconds beyond its time that a check may take to notice; after that its process is killed."""
-STARTING = 60.0
+STARTUP_SECONDS = 60.0
 """Seconds beyond that for the first check of a process, which has to start."""
-MEMORY = 2**32
+MAX_GAME_BYTES = 2**32
 """Bytes of memory that a game may take beyond what its process has at first."""
-LONGEST = 2**24
+MAX_FINDING_BYTES = 2**24
 """Bytes of a finding."""
-MEDDLED = "the game has closed files that are not its own, or written to them"
-LOADED = Check("loads", "the game is loaded", ENDS.group, lambda probe: None)
+BROKEN_CHANNEL = "the game has closed files that are not its own, or written to them"
+LOAD_CHECK = Check("loads", "the game is loaded", ENDS.group, lambda probe: None)
 """What is told before the first check."""
 
 
@@ -48,15 +48,15 @@ def check_game(
     A check that takes longer than `limit` seconds, or ends its process, fails; the next one gets a new process. When
     the game cannot be loaded, or its random matches do not end, the other checks are not applicable.
     """
-    waiting = [LOADED, *checks]
+    waiting = [LOAD_CHECK, *checks]
     while waiting:
         with _Process(spec, players, seed, limit, waiting) as process:
             while waiting and process.alive:
                 check = waiting.pop(0)
                 finding = process.finding(check)
                 yield finding
-                if finding.status == FAILED and check in (LOADED, ENDS):
-                    why = f"not run, as {'the game is not loaded' if check is LOADED else 'random matches fail'}"
+                if finding.status == FAILED and check in (LOAD_CHECK, ENDS):
+                    why = f"not run, as {'the game is not loaded' if check is LOAD_CHECK else 'random matches fail'}"
                     for other in waiting:
                         yield _found(other, spec, players, NOT_APPLICABLE, why)
                     return
@@ -72,7 +72,7 @@ class _Process:
     def __init__(self, spec: str, players: int, seed: int, limit: float, checks: list[Check]) -> None:
         self.spec, self.players, self.limit = spec, players, limit
         self.alive = True
-        self._patience = limit + GRACE + STARTING
+        self._patience = limit + GRACE_SECONDS + STARTUP_SECONDS
         self._findings, given = Pipe(duplex=False)
         arguments = [spec, str(players), str(seed), str(limit), str(given.fileno()), *(check.name for check in checks)]
         self._process = subprocess.Popen(
@@ -88,24 +88,24 @@ class _Process:
     def finding(self, check: Check) -> Finding:
         """Return the next finding, which is of this check."""
         begun = time.monotonic()
-        late, self._patience = self._patience, self.limit + GRACE
+        late, self._patience = self._patience, self.limit + GRACE_SECONDS
         try:
             if self._findings.poll(late):
-                return Finding(**json.loads(self._findings.recv_bytes(LONGEST)))
+                return Finding(**json.loads(self._findings.recv_bytes(MAX_FINDING_BYTES)))
             why = f"it took longer than {self.limit:g} s and its process was ended"
         except (EOFError, OSError):
             why = self._how_it_ended()
         except (TypeError, ValueError):
-            why = MEDDLED
+            why = BROKEN_CHANNEL
         self.alive = False
         spent = round(time.monotonic() - begun, 3)
         return Finding(check.name, check.claim, check.group, self.spec, self.players, FAILED, why, seconds=spent)
 
     def _how_it_ended(self) -> str:
         try:
-            code = self._process.wait(GRACE)
+            code = self._process.wait(GRACE_SECONDS)
         except subprocess.TimeoutExpired:
-            return MEDDLED
+            return BROKEN_CHANNEL
         return f"the game has ended its process ({signal.Signals(-code).name if code < 0 else f'status {code}'})"
 
     def __enter__(self) -> _Process:
@@ -123,11 +123,11 @@ def _time_up(number: int, frame: FrameType | None) -> None:
 
 
 def _bound_memory() -> None:
-    """Let more than `MEMORY` be a `MemoryError`, before the machine is full; on systems other than Linux do nothing."""
+    """Raise `MemoryError` beyond `MAX_GAME_BYTES`, before the machine is full; do nothing except on Linux."""
     with contextlib.suppress(OSError, ValueError):
         pages = int(Path("/proc/self/statm").read_text().split()[5])
         _, hard = resource.getrlimit(resource.RLIMIT_DATA)
-        resource.setrlimit(resource.RLIMIT_DATA, (pages * resource.getpagesize() + MEMORY, hard))
+        resource.setrlimit(resource.RLIMIT_DATA, (pages * resource.getpagesize() + MAX_GAME_BYTES, hard))
 
 
 @contextlib.contextmanager
@@ -150,7 +150,7 @@ def _loaded(spec: str, players: int, limit: float) -> Game | str:
     except TimeUpError:
         return f"it took longer than {limit:g} s"
     except BaseException as error:  # SystemExit too
-        return in_short(error)
+        return summarise_error(error)
 
 
 def main() -> None:
@@ -159,7 +159,7 @@ def main() -> None:
     players, limit = int(number), float(seconds)
     signal.signal(signal.SIGALRM, _time_up)
     _bound_memory()
-    checks: dict[str, Any] = {check.name: check for check in (LOADED, *CHECKS)}
+    checks: dict[str, Any] = {check.name: check for check in (LOAD_CHECK, *CHECKS)}
     with Connection(int(descriptor), readable=False) as pipe:
         game = _loaded(spec, players, limit)
         for name in names:

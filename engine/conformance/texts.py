@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from engine.conformance.matches import choices
 from engine.conformance.probe import (
-    Broken,
+    BrokenPromise,
     NotApplicableError,
     Probe,
     alike,
@@ -19,26 +19,26 @@ from engine.conformance.probe import (
     snapshot,
     without_history,
 )
-from engine.errors import EngineError, NotationError, PositionError, UnsupportedError, in_short
+from engine.errors import EngineError, NotationError, PositionError, UnsupportedError, summarise_error
 from engine.game import State, shown
 from engine.loading import load_game
 from engine.registry import is_provided
 
 Read = TypeVar("Read")
-WIDTH = 80
+MAX_DRAWING_COLUMNS = 80
 """Columns of a drawing for the terminal."""
-MOST_WRITTEN = 1000
+MAX_WRITTEN_ACTIONS = 1000
 """Actions of one state that are written and read back."""
-STRANGE = ["", " ", "0", "-1", "a1 ", "\n", "é", "١", "\x00", "x" * 1000, "None", "{}", "0x0", "1.0", "🎲"]
+STRANGE_TEXTS = ["", " ", "0", "-1", "a1 ", "\n", "é", "١", "\x00", "x" * 1000, "None", "{}", "0x0", "1.0", "🎲"]
 """Texts that are no actions in most games."""
 
 
 def notation(probe: Probe) -> None:
     for state in probe.stops(5):
         numbers = choices(state) if state.is_chance_node() else [*range(probe.game.num_distinct_actions)]
-        if len(numbers) > MOST_WRITTEN:
+        if len(numbers) > MAX_WRITTEN_ACTIONS:
             numbers = sorted(
-                {*choices(state), *probe.random(5).sample(numbers, MOST_WRITTEN)} if state.history() else numbers
+                {*choices(state), *probe.random(5).sample(numbers, MAX_WRITTEN_ACTIONS)} if state.history() else numbers
             )
         known: dict[str, int] = {}
         for number in numbers:
@@ -55,7 +55,7 @@ def notation(probe: Probe) -> None:
 def no_action_no_text(probe: Probe) -> None:
     state = next((state for state in probe.walk(5) if not state.is_chance_node()), None)
     if state is None:
-        raise Broken("nobody is ever to move")
+        raise BrokenPromise("nobody is ever to move")
     for number in (-1, probe.game.num_distinct_actions):
         refused(f"action_to_string({number})", NotationError, state.action_to_string, number)
 
@@ -63,7 +63,7 @@ def no_action_no_text(probe: Probe) -> None:
 def strange_notation(probe: Probe) -> None:
     state, rng = probe.start(), probe.random(6)
     letters = string.printable + "äß٣"
-    texts = STRANGE + ["".join(rng.choices(letters, k=rng.randint(1, 8))) for _ in range(50)]
+    texts = STRANGE_TEXTS + ["".join(rng.choices(letters, k=rng.randint(1, 8))) for _ in range(50)]
     for text in texts:
         number = _or_refused(f"string_to_action({shown(text)})", NotationError, state.string_to_action, text)
         if number is not None:
@@ -119,7 +119,7 @@ def garbled_positions(probe: Probe) -> None:
 
 
 def _or_refused(what: str, kind: type[EngineError], call: Callable[[str], Read], text: str) -> Read | None:
-    """Return what a call returns, or None when it is refused in one line; raises `Broken` for other errors."""
+    """Return what a call returns, or None when it is refused in one line; raises `BrokenPromise` for other errors."""
     try:
         return call(text)
     except kind as error:
@@ -127,7 +127,7 @@ def _or_refused(what: str, kind: type[EngineError], call: Callable[[str], Read],
         expect(whole and len(str(error).splitlines()) == 1, f"{what}: the error is not one line that says where")
         return None
     except Exception as error:
-        raise Broken(f"{what}: {in_short(error)} instead of {kind.__name__}") from error
+        raise BrokenPromise(f"{what}: {summarise_error(error)} instead of {kind.__name__}") from error
 
 
 def _garbled(probe: Probe, seed: int, write: Callable[[State], str], letters: str, count: int = 40) -> Iterator[str]:
@@ -150,7 +150,10 @@ def drawings(probe: Probe) -> None:
         expect(text.strip(), "str() of a state is empty")
         for line in text.splitlines():
             expect(line.isprintable(), f"str() of a state holds {line!r}, which cannot be printed")
-            expect(len(line) <= WIDTH, f"str() of a state has a line of {len(line)} columns; {WIDTH} fit")
+            expect(
+                len(line) <= MAX_DRAWING_COLUMNS,
+                f"str() of a state has a line of {len(line)} columns; {MAX_DRAWING_COLUMNS} fit",
+            )
 
 
 def description(probe: Probe) -> None:

@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 
 from engine.conformance.matches import choices
-from engine.conformance.probe import Broken, Probe, alike, expect, refused, same, snapshot, unchanged
+from engine.conformance.probe import BrokenPromise, Probe, alike, expect, refused, same, snapshot, unchanged
 from engine.errors import IllegalActionError, UnsupportedError
 from engine.game import CHANCE, TERMINAL, shown
 
 ENDINGS = ("normal", "cap", "repetition", "full board")
-NO_NUMBERS: tuple[Any, ...] = (
+NOT_ACTIONS: tuple[Any, ...] = (
     *(None, True, False, 0.0, 1.0, float("nan"), "0", b"0", "", [0], (0,), {}, object()),
     *(np.zeros(2), np.array([1])),
 )
-MOST_TRIED = 200
+MAX_TRIED_ACTIONS = 200
 """Actions of one state that are tried though they are not legal."""
 
 
@@ -79,7 +79,7 @@ def illegal_actions(probe: Probe) -> None:
     for state in probe.stops(6):
         allowed = choices(state)
         others = [action for action in range(most) if action not in allowed]
-        inside = probe.random(6).sample(others, min(MOST_TRIED, len(others)))
+        inside = probe.random(6).sample(others, min(MAX_TRIED_ACTIONS, len(others)))
         outside = [-5, -4, -1, most, max(allowed, default=0) + 1, 2**31, 2**63, -(2**70), 10**5000]
         with unchanged("refused actions", state):
             for action in sorted({*inside, *outside} - {*allowed}):
@@ -89,7 +89,7 @@ def illegal_actions(probe: Probe) -> None:
 def no_numbers(probe: Probe) -> None:
     for state in probe.stops(7):
         with unchanged("refused values", state):
-            for thing in NO_NUMBERS:
+            for thing in NOT_ACTIONS:
                 refused(f"apply_action({shown(thing)})", IllegalActionError, state.apply_action, thing)
 
 
@@ -105,7 +105,7 @@ def numpy_numbers(probe: Probe) -> None:
 def refusal_helps(probe: Probe) -> None:
     state = next((state for state in probe.walk(7) if state.current_player() >= 0), None)
     if state is None:
-        raise Broken("nobody is ever to move")
+        raise BrokenPromise("nobody is ever to move")
     error = refused("apply_action(-1)", IllegalActionError, state.apply_action, -1)
     missing = {*map(state.action_to_string, state.legal_actions())} - {*str(error).split()}
     expect(not missing, f"the error does not name the legal action {min(missing, default='')}: {error}")

@@ -5,7 +5,7 @@ from itertools import chain
 import pytest
 
 from arena.isolation.levels.none import ASKED_DIRECTLY
-from arena.match.estimates import read_given
+from arena.match.estimates import read_search_info
 from arena.match.player import ask_move
 from bots import make_bot
 from bots.search.perfect_solver import solve
@@ -109,4 +109,4 @@ def test_the_others_are_not_mistaken_for_wrong_ones():
         if kind.refusal(game) is None and name not in TELLING:
             params = {key: value for key, value in cheapest(kind).items()}
             assert all(answer.given is None for _, answer in answers(kind, game, **params))
-    assert read_given({}, 0, game.new_initial_state()) == ([], [], 0, ())
+    assert read_search_info({}, 0, game.new_initial_state()) == ([], [], 0, ())

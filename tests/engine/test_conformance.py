@@ -23,8 +23,8 @@ import engine
 from engine import CHANCE, Bounds, Game, IllegalActionError, PositionError, State, registry
 from engine.conformance import CHECKS, FAILED, NOT_APPLICABLE, PASSED, check_game, playouts, run_check, samples
 from engine.conformance.checks import KERNELS, PROCESSES, SPEED, TimeUpError
-from engine.conformance.copies import REPLAYED
-from engine.errors import in_short
+from engine.conformance.copies import REPLAYED_MATCHES
+from engine.errors import summarise_error
 from engine.kernel import kernel
 from engine.observation import Block, ObservationSpec, Symmetry
 from tests.engine.test_plain_game import NIM, Nim, NimState
@@ -355,14 +355,14 @@ def test_a_kernel_that_is_right_in_its_own_way_passes(monkeypatch):
 @pytest.mark.parametrize(("fault", "status"), [("none", PASSED), ("full_board", FAILED)])
 def test_distributions_alone_show_a_result_of_one_match_in_four_hundred(monkeypatch, fault, status):
     monkeypatch.setattr(registry, "_registered", {"odd_four": odd_four.GAME})
-    monkeypatch.setattr(playouts, "MOST_READ", 0)
+    monkeypatch.setattr(playouts, "MAX_READ_POSITIONS", 0)
     finding = run_check(BY_NAME["playouts-and-steps"], engine.load_game("odd_four", 2, fault=fault))
     assert finding.status == status, finding.detail
     assert ("full board" if status == FAILED else "50,000 matches each") in finding.detail
 
 
 def test_a_hidden_coin_is_missed_once_in_a_million_by_as_many_matches_as_are_played_again():
-    for matches, rare in ((REPLAYED, True), (REPLAYED - 1, False)):
+    for matches, rare in ((REPLAYED_MATCHES, True), (REPLAYED_MATCHES - 1, False)):
         missed = sum(
             comb(matches, tossed) * Fraction(3, 100) ** tossed * Fraction(97, 100) ** (matches - tossed) / 2**tossed
             for tossed in range(matches + 1)
@@ -398,7 +398,7 @@ def test_a_kernel_that_does_not_compile_is_told_in_a_line_with_its_place(monkeyp
     record = np.zeros(1, np.dtype((np.record, [("seat", np.int64)])))[0]
     with pytest.raises(TypingError) as raised:
         unknown(record)
-    told = in_short(raised.value)
+    told = summarise_error(raised.value)
     line = unknown.py_func.__code__.co_firstlineno + 2
     assert told.endswith(f"(engine/test_conformance.py, line {line})") and "no_such_part" in told
     assert told.count("File") == 0

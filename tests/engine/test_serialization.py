@@ -6,7 +6,7 @@ import pytest
 
 import engine
 from engine import EngineError, IllegalActionError, NotationError, PositionError
-from engine.serialization import FIELDS, MOST_LETTERS
+from engine.serialization import FIELDS, MAX_RECORD_CHARS
 
 GAME = engine.load_game("epicycle(setup=random)", 3)
 
@@ -39,7 +39,7 @@ def test_a_text_is_one_json_object_with_the_game_its_start_and_the_history():
         ("[" * 100_000, NotationError),
         ("9" * 5000, NotationError),
         ("{}", NotationError),
-        ('"' + "x" * MOST_LETTERS + '"', NotationError),
+        ('"' + "x" * MAX_RECORD_CHARS + '"', NotationError),
         (b"{}", NotationError),
         (None, NotationError),
         (record(more=1), NotationError),

@@ -213,7 +213,7 @@ def undisturbed(drivers: Drivers, config: Path, folder: Path) -> dict[str, bytes
     other = tournaments.write(folder, config.read_text(), (config.parent / "b.py").read_text())
     if is_secret(config):
         with Store.open(tournaments.log_of(config)) as log, Store.create(tournaments.log_of(other)) as fresh:
-            fresh.keep_key(log.secret_keys()[0].key, "before")
+            fresh.keep_key(log.keys.all()[0].key, "before")
     assert drivers.run(other).code == 0
     return dump(other)
 

@@ -11,7 +11,7 @@ from arena.plan.model import ResolvedPlan
 from arena.schedule.blocks import MatchSpec, Schedule
 from arena.schedule.boards import Board, Entry
 from arena.schedule.kinds.round_robin import RoundRobin
-from arena.store import BotRow, Finished, MatchRow, SeatRow, Store
+from arena.store import BotRow, FinishedMatch, MatchRow, SeatRow, Store
 
 CAUSES = ("crash", "timeout", "illegal_action", "init")
 
@@ -101,8 +101,8 @@ def random_row(spec: MatchSpec, rng: random.Random, scored: bool = True) -> Matc
     )
 
 
-def finished(spec: MatchSpec, result: MatchRow, attempts: int = 1) -> Finished:
-    return Finished(spec, result, "host:1", attempts)
+def finished(spec: MatchSpec, result: MatchRow, attempts: int = 1) -> FinishedMatch:
+    return FinishedMatch(spec, result, "host:1", attempts)
 
 
 def all_matches(plan: Schedule) -> list[MatchSpec]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from arena.stats.estimates import fixed_estimate, lead, most_likely, stopped_estimate
-from arena.stats.sprt import NORMALIZED, Sprt, block_values, score_from_elo
+from arena.stats.sprt import NORMALIZED_ELO_PER_SD, Sprt, block_values, score_from_elo
 
 SHAPES = {
     "no ties, independent": (1, 0, 2, 0, 1),
@@ -65,7 +65,7 @@ def true_score(shape: tuple[int, ...], elo: float, model: str) -> float:
     for _ in range(50):
         shares = shares_of(shape, score)
         deviation = math.sqrt((values - values @ shares) ** 2 @ shares)
-        score = 0.5 + elo / NORMALIZED * math.sqrt(2) * deviation
+        score = 0.5 + elo / NORMALIZED_ELO_PER_SD * math.sqrt(2) * deviation
     return score
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from arena.registry.discovery import own_bot
-from arena.registry.submitting import Kept, keep
+from arena.registry.submitting import SubmissionResult, store_submission
 
 
-def submit(path: str, name: str, author: str, home: str | Path | None = None) -> Kept:
-    """Keep a bot's source; raises as `keep` does."""
+def submit(path: str, name: str, author: str, home: str | Path | None = None) -> SubmissionResult:
+    """Keep a bot's source; raises as `store_submission` does."""
     source = own_bot(path)
-    return keep(source.module, source.class_name, source.bundle(), name, author, home)
+    return store_submission(source.module, source.class_name, source.bundle(), name, author, home)

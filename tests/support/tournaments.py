@@ -99,7 +99,7 @@ def results(config: Path) -> dict[str, bytes]:
 
 def rows(config: Path, query: str) -> list[tuple]:
     """What a query finds in the log; nothing while there is no log."""
-    log = home_of(config) / "small" / api.LOG
+    log = home_of(config) / "small" / api.LOG_FILE
     if not log.exists():
         return []
     connection = sqlite3.connect(f"{log.as_uri()}?mode=ro", uri=True)

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from tabulate import tabulate
 
-from arena.stats.variance import SHARES, seat_advantage, variance_shares
+from arena.stats.variance import VARIANCE_SOURCES, seat_advantage, variance_shares
 
 BOTS = 5
 TIMES = 300
@@ -91,7 +91,7 @@ def judge(kind: tuple[int, int, int, Spread], seed: int) -> tuple[np.ndarray, np
     value, low, high = (shares[name].to_numpy() for name in ("value", "value_ci_low", "value_ci_high"))
     told = bool(((seats["value_ci_low"] > 0) | (seats["value_ci_high"] < 0)).any())
     held = (low <= truth + 1e-9) & (truth <= high + 1e-9)
-    return value - truth, held, told != (low[SHARES.index("seats")] > 0)
+    return value - truth, held, told != (low[VARIANCE_SOURCES.index("seats")] > 0)
 
 
 def main() -> int:
@@ -109,7 +109,7 @@ def main() -> int:
         failed += [f"{name}: estimates are unbiased"] if (np.abs(bias) > 4 * doubt + 0.005).any() else []
         failed += [f"{name}: seats agree with their share"] if players == 2 and apart.any() else []
     print(f"Shares of variance, {TIMES} boards each: truth, bias ± error in %, intervals that hold the truth in %.\n")
-    print(tabulate(rows, ["", *SHARES], disable_numparse=True))
+    print(tabulate(rows, ["", *VARIANCE_SOURCES], disable_numparse=True))
     print("\n" + ("; ".join(f"BROKEN: {each}" for each in failed) or "all promises hold"))
     return 1 if failed else 0
 

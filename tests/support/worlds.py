@@ -17,7 +17,7 @@ import pandas as pd
 from scipy.stats import spearmanr
 from tabulate import tabulate
 
-from arena.stats.board import Played, rating_columns, ratings_of
+from arena.stats.board import MatchArrays, rating_columns, ratings_of
 from arena.stats.fit import BETA, MU
 
 PLAYERS = (2, 3, 4, 5)
@@ -46,7 +46,7 @@ def mixture() -> list[World]:
     return [World(seed, *setting) for seed, setting in enumerate(settings)]
 
 
-def board_of(world: World) -> tuple[np.ndarray, Played]:
+def board_of(world: World) -> tuple[np.ndarray, MatchArrays]:
     """True skills, and the board that was played.
 
     A performance is the skill, plus what the seat is worth, plus luck of variance beta^2, of which a part is the bot's
@@ -68,7 +68,7 @@ def board_of(world: World) -> tuple[np.ndarray, Played]:
     worth = rng.permutation(np.linspace(world.seat, -world.seat, players)) * BETA
     performance = (skill[entries] + luck + worth).reshape(-1, players)
     block = np.repeat(np.arange(len(tables)), players)
-    return skill, Played(entries.reshape(-1, players), ranks_of(performance, world.margin * BETA), block, None)
+    return skill, MatchArrays(entries.reshape(-1, players), ranks_of(performance, world.margin * BETA), block, None)
 
 
 def round_robin(
@@ -80,7 +80,7 @@ def round_robin(
     spread: float = 1.0,
     margin: float = 0.0,
     shared: float = 0.0,
-) -> tuple[np.ndarray, Played]:
+) -> tuple[np.ndarray, MatchArrays]:
     """True skills, and a board on which every set of bots played so many blocks; spread and margin in units of beta.
 
     `shared` is the share of luck's variance that a seat has alike in all matches of a block, as common dice make it.
@@ -92,7 +92,7 @@ def round_robin(
     luck = rng.normal(0, math.sqrt(shared), (len(tables), 1, players))
     luck = luck + rng.normal(0, math.sqrt(1 - shared), entries.shape)
     ranks = ranks_of((skill[entries] + BETA * luck).reshape(-1, players), margin * BETA)
-    return skill, Played(entries.reshape(-1, players), ranks, np.repeat(np.arange(len(tables)), players), None)
+    return skill, MatchArrays(entries.reshape(-1, players), ranks, np.repeat(np.arange(len(tables)), players), None)
 
 
 def tables_of(rng: np.random.Generator, bots: int, players: int, blocks: int) -> np.ndarray:

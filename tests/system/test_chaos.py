@@ -25,9 +25,9 @@ from pathlib import Path
 import pytest
 
 from arena.core import process_trees as trees
-from arena.core.exit_codes import FROM_ANYBODY
+from arena.core.exit_codes import EXTERNAL_SIGNALS
 from arena.isolation.bubblewrap import missing_requirements
-from arena.match.referee import KILLS
+from arena.match.referee import MAX_KILL_REPLAYS
 from arena.store import Store
 from arena.store.digests import row_digest
 from arena.tournament.tournament import Tournament
@@ -549,15 +549,15 @@ def end_bots(config: Path, seed: int, hits: Counter[int]):
 
     def harm(driver: int) -> None:
         saved = -1
-        while Path(f"/proc/{driver}").exists() and (len(hits) < WORKERS or min(hits.values()) < KILLS):
+        while Path(f"/proc/{driver}").exists() and (len(hits) < WORKERS or min(hits.values()) < MAX_KILL_REPLAYS):
             wait_until(lambda: count(config) > saved or not Path(f"/proc/{driver}").exists(), "it goes on")  # noqa: B023
             saved = count(config)
             time.sleep(rng.uniform(0.0, 0.05))
             for worker in tournaments.workers_of(driver):
-                bots = list(filter(is_forked, trees.below(worker)))
-                if bots and hits[worker] < KILLS:
+                bots = list(filter(is_forked, trees.descendants(worker)))
+                if bots and hits[worker] < MAX_KILL_REPLAYS:
                     hits[worker] += 1
-                    trees.send(rng.choice(bots), rng.choice(FROM_ANYBODY))
+                    trees.send_signal(rng.choice(bots), rng.choice(EXTERNAL_SIGNALS))
 
     return harm
 

@@ -126,7 +126,7 @@ def plug_in(tmp_path):
 
 
 def found_in(config: Path) -> list[tuple]:
-    with sqlite3.connect(home_of(config) / "small" / api.LOG) as log:
+    with sqlite3.connect(home_of(config) / "small" / api.LOG_FILE) as log:
         return log.execute(RESULTS).fetchall()
 
 
@@ -135,7 +135,7 @@ def test_a_plug_in_game_that_no_node_has_is_played_at_every_isolation_as_it_is_p
     logs = []
     for backend in (["local", "--workers", 1], ["ray", "--address", nodes.address]):
         config = write(tmp_path / backend[0], PLUG_IN, FIRST)
-        with Store.create(home_of(config) / "small" / api.LOG) as store:
+        with Store.create(home_of(config) / "small" / api.LOG_FILE) as store:
             store.keep_key(bytes(32), "2027")
         options = ("--backend", *backend, "--home", home_of(config))
         done = arena("run", config, *options, folder=tmp_path, PYTHONPATH=path)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.match.referee import KILLS
+from arena.match.referee import MAX_KILL_REPLAYS
 from arena.verify.verification import verify
 from tests.support.tournaments import ARENA, count, home_of, results, rows, write
 
@@ -90,7 +90,7 @@ def shoot(folder: Path, stopping: threading.Event, shot: list[int]) -> None:
             number = int(place.read_text())
             place.unlink()
             had[place.stem] += 1
-            if had[place.stem] == KILLS:
+            if had[place.stem] == MAX_KILL_REPLAYS:
                 place.with_suffix(".had").touch()
             os.kill(number, sent[len(shot)])
             shot.append(number)

@@ -19,7 +19,7 @@ from arena.interop.game_probe import GameProbe, in_probe
 from arena.interop.pettingzoo.library import GAME_PREFIX, library, source
 from arena.interop.pettingzoo.state import RESET_SEED, PettingZooGame, act, copied, legal, observables, over
 from arena.interop.versions import version_number
-from engine.errors import EngineError, UnsupportedError, in_short
+from engine.errors import EngineError, UnsupportedError, summarise_error
 from engine.game_types import Credit, GameType
 from engine.specs import Parameter, Value, resolve
 
@@ -117,7 +117,7 @@ def _trial(name: str, params: tuple[tuple[str, Value], ...]) -> tuple[Any, bool]
     except EngineError:
         raise
     except Exception as error:
-        raise UnsupportedError(f"{GAME_PREFIX}{name} cannot be set up: {in_short(error)}") from error
+        raise UnsupportedError(f"{GAME_PREFIX}{name} cannot be set up: {summarise_error(error)}") from error
     return env, copies
 
 

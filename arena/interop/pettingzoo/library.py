@@ -11,7 +11,7 @@ from importlib.machinery import PathFinder
 from importlib.metadata import EntryPoint, version
 from typing import Any
 
-from engine.errors import UnknownNameError, UnsupportedError, did_you_mean, in_short
+from engine.errors import UnknownNameError, UnsupportedError, did_you_mean, summarise_error
 from engine.registry import offers
 
 GAME_PREFIX = "pettingzoo."
@@ -88,7 +88,7 @@ def _declared(entry: EntryPoint) -> tuple[Callable[..., Any], str]:
             make = entry.load()
     except (Exception, SystemExit) as error:
         raise UnsupportedError(
-            f"{GAME_PREFIX}{entry.name} ({entry.value}) cannot be loaded: {in_short(error)}"
+            f"{GAME_PREFIX}{entry.name} ({entry.value}) cannot be loaded: {summarise_error(error)}"
         ) from error
     if not callable(make):
         raise UnsupportedError(f"{GAME_PREFIX}{entry.name}: entry point {entry.value} cannot be called")

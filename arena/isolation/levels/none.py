@@ -6,13 +6,13 @@ import functools
 from collections.abc import Sequence
 from typing import Any
 
-from arena.core.errors import BotError, has_no_room
+from arena.core.errors import BotError, is_disk_full
 from arena.isolation import Host, Launcher
 from arena.isolation.launched import LaunchedBot
-from arena.match.player import Contestant, Entrant, failing
+from arena.match.player import LocalBot, SeatTaker, failing_bot
 from arena.registry.bundles import Bundle
-from arena.registry.describe import OTHERWISE, Board, defaults, describe, is_as_planned
-from arena.registry.loader import is_built_in, lay_out, load_class, made
+from arena.registry.describe import CHANGED_DECLARATION, Board, defaults, describe, is_as_planned
+from arena.registry.loader import is_built_in, load_class, made, write_bundle
 
 ASKED_DIRECTLY = {("bots.random_bot", "Random")}
 """Modules and classes of the built-in bots that are asked directly; tests hold their matches against the usual way."""
@@ -24,7 +24,7 @@ class Level(Launcher):
     in_worker = True
     runs_programs = False
 
-    def contestant(self, bot: LaunchedBot, host: Host) -> Entrant:
+    def contestant(self, bot: LaunchedBot, host: Host) -> SeatTaker:
         bundle, interpreter = bot.bundle, host.interpreter
         _lay_out(bundle)
         if not is_built_in(bundle.files):
@@ -33,14 +33,14 @@ class Level(Launcher):
         interpreter.touched = True
         try:
             bot_class = load_class(bundle, bot.class_name)
-            host.recursion[bot.key] = lay_out(bundle).recursion_limit
+            host.recursion[bot.key] = write_bundle(bundle).recursion_limit
             interpreter.accept_threads()
             if bot.options is not None and not is_as_planned(defaults(bot_class), bot.params, bot.options):
-                raise BotError(OTHERWISE)
+                raise BotError(CHANGED_DECLARATION)
             direct = bot.key not in host.foreign and (bundle.module, bot.class_name) in ASKED_DIRECTLY
-            return Contestant(functools.partial(made, bot_class), bot.params, direct)
+            return LocalBot(functools.partial(made, bot_class), bot.params, direct)
         except BaseException as error:
-            return failing(error)
+            return failing_bot(error)
 
     def describe(self, bot: LaunchedBot, boards: Sequence[Board], host: Host) -> Any:
         _lay_out(bot.bundle)
@@ -50,7 +50,7 @@ class Level(Launcher):
 def _lay_out(bundle: Bundle) -> None:
     """Put a bundle's files in place; raises `OSError` on a full disk, and leaves other errors to whoever loads it."""
     try:
-        lay_out(bundle)
+        write_bundle(bundle)
     except OSError as error:
-        if has_no_room(error):
+        if is_disk_full(error):
             raise

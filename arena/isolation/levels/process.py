@@ -9,8 +9,8 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from arena.core.files import own_folder
-from arena.core.process_trees import end_tree, reap_group
+from arena.core.files import temporary_folder
+from arena.core.process_trees import kill_tree, reap_group
 from arena.isolation import building
 from arena.isolation.own_process import ProcessLauncher, ServerPlace
 from arena.isolation.spawn import TEMPORARY_ENVIRONMENT, Spawn
@@ -34,12 +34,12 @@ class Level(ProcessLauncher):
         try:
             yield process, process.pid
         finally:
-            end_tree(process.pid)
+            kill_tree(process.pid)
             process.wait()
             reap_group(process.pid)  # what it started may outlive it
 
     def server_place(self, stack: contextlib.ExitStack) -> ServerPlace:
-        return ServerPlace(str(stack.enter_context(own_folder(os.getcwd(), "bots-"))))
+        return ServerPlace(str(stack.enter_context(temporary_folder(os.getcwd(), "bots-"))))
 
     def program(self, command: Sequence[str], folder: Path, limits: Mapping[str, float]) -> Spawn:
         return Spawn(command, TEMPORARY_ENVIRONMENT, folder=str(folder), limits=limits)

@@ -16,8 +16,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from arena.core.findings import NOTE, OK, WARNING, Finding, tool
-from arena.core.process_trees import wait_for
+from arena.core.findings import NOTE, OK, WARNING, Finding, check_tool
+from arena.core.process_trees import wait_readable
 from arena.isolation import bubblewrap, building, outside_users, refusals
 from arena.isolation.bot_process import MAX_THREADS, opened
 from arena.isolation.own_process import ProcessLauncher, ServerPlace
@@ -82,7 +82,7 @@ class Level(ProcessLauncher):
         else:
             yield Finding(OK, "sandbox", "works: tried with a command in it")
             yield _outside_users()
-        yield tool("bubblewrap", bubblewrap.BWRAP, "bubblewrap", "the sandbox needs it", WARNING)
+        yield check_tool("bubblewrap", bubblewrap.BWRAP, "bubblewrap", "the sandbox needs it", WARNING)
         yield _libseccomp()
         yield user_namespaces()
 
@@ -132,7 +132,7 @@ class Level(ProcessLauncher):
                 for end in ends[:2]:
                     end.close()
                 self.bound_threads(number, building.MAX_BUILD_THREADS)
-                there = wait_for(ends[2].fileno(), number, building.BUILD_SECONDS) and ends[2].read(1)
+                there = wait_readable(ends[2].fileno(), number, building.BUILD_SECONDS) and ends[2].read(1)
                 place = None
                 if there:
                     with contextlib.suppress(OSError):  # it has just ended, and how is seen below

@@ -16,7 +16,7 @@ from PIL import Image
 from arena.core.errors import ConfigError, StoreError
 from arena.core.files import write_file
 from arena.core.match_ids import match_id
-from arena.match.alarm import GAME_SECONDS
+from arena.match.alarm import GAME_CPU_SECONDS
 from arena.match.replay import game_of, replay
 from arena.match.stored import StoredMatch
 from arena.results.pages.replay import MAX_SVG_CHARS, bounded
@@ -96,14 +96,14 @@ def _pictures(match: StoredMatch, plies: Sequence[int], narrow: bool) -> list[st
     """Return the drawings of the positions after these plies, with the names of the bots."""
     wanted, pictures = set(plies), []
     with bounded(f"match {match_id(match.identity, match.lineup)}") as alarm:
-        alarm.arm(GAME_SECONDS)
+        alarm.arm(GAME_CPU_SECONDS)
         state = game_of(match).new_initial_state()
         if 0 in wanted:
             pictures.append(state.picture(names=match.names, narrow=narrow))
         for number, ply in enumerate(replay(match), 1):
             if number in wanted:
                 pictures.append(ply.state.picture(names=match.names, narrow=narrow))
-            alarm.arm(GAME_SECONDS)
+            alarm.arm(GAME_CPU_SECONDS)
     return pictures
 
 

@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 from arena.core.errors import StoreError
 from arena.core.files import write_file
 from arena.core.match_ids import match_id
-from arena.match.alarm import GAME_SECONDS, Alarm
+from arena.match.alarm import GAME_CPU_SECONDS, Alarm
 from arena.match.game_faults import TimeUp
 from arena.match.replay import Ply, game_of, replay
 from arena.match.stored import StoredMatch
 from arena.results.pages.templates import notation, single_file
 from engine import CHANCE, State
-from engine.errors import EngineError, in_short
+from engine.errors import EngineError, summarise_error
 
 
 def replay_page(match: StoredMatch) -> bytes:
@@ -32,7 +32,7 @@ def replay_values(match: StoredMatch) -> tuple[dict[str, Any], dict[str, Any]]:
     notes, frames, mistakes = dict(match.notes), [], _Mistakes()
     plies: list[dict[str, Any]] = []
     with bounded(f"match {match_id(match.identity, match.lineup)}") as alarm:
-        alarm.arm(GAME_SECONDS)
+        alarm.arm(GAME_CPU_SECONDS)
         before = game.new_initial_state()
         frames.append(frame(before))
         for ply in replay(match):
@@ -52,7 +52,7 @@ def replay_values(match: StoredMatch) -> tuple[dict[str, Any], dict[str, Any]]:
             )
             frames.append(frame(ply.state))
             before = ply.state
-            alarm.arm(GAME_SECONDS)
+            alarm.arm(GAME_CPU_SECONDS)
     for seat, (cause, ply_number) in match.forfeits.items():
         if plies:
             ply_data = plies[min(max(ply_number, 0), len(plies) - 1)]
@@ -115,9 +115,9 @@ def bounded(name: str) -> Iterator[Alarm]:
     except StoreError:
         raise
     except TimeUp:
-        raise StoreError(f"{name}: its game did not draw a position within {GAME_SECONDS:g} s") from None
+        raise StoreError(f"{name}: its game did not draw a position within {GAME_CPU_SECONDS:g} s") from None
     except Exception as error:
-        raise StoreError(f"{name}: its game fails when it is drawn: {in_short(error)}") from error
+        raise StoreError(f"{name}: its game fails when it is drawn: {summarise_error(error)}") from error
 
 
 def frame(state: State) -> Frame:

@@ -19,7 +19,7 @@ import pandas as pd
 
 from arena.core.errors import ConfigError, StoreError
 from arena.core.files import write_file
-from arena.core.match_ids import listed_dice
+from arena.core.match_ids import list_dice_kinds
 from arena.plan.model import ResolvedPlan
 from arena.results.crosstable import Crosstable, crosstable
 from arena.results.leaderboards import cells, faults, leaderboard, leaderboards, notes_below
@@ -72,14 +72,14 @@ class ComputedResults:
 
 def board_results(tournament: Tournament, index: int, known: ComputedResults | None = None) -> BoardResults:
     """Read all that is drawn of a board."""
-    store, schedule, out = tournament.store, tournament.schedule, tournament.out(index)
+    store, schedule, out = tournament.store, tournament.schedule, tournament.disqualified(index)
     board, played = schedule.boards[index], tournament.counted(index)
     matches = seat_frame(played)
     try:
         shares = board_variance(matches, schedule, index)
     except StoreError:
         shares = None
-    rows = store.match_rows(board.game, board.players, "m.plies, m.ended")
+    rows = store.board(board.game, board.players).match_rows("m.plies, m.ended")
     lengths = [(plies, sys.intern(ended)) for plies, ended in rows]
     shown = played.rows[: 0 if schedule.is_foreign else None]  # nobody knows how long foreign matches were
     faulty = faults(tournament) if known is None else known.faults
@@ -124,13 +124,13 @@ def report_page(
         boards=pages,
         matches=sum(page.matches for page in pages),
         planned=sum(tournament.progress(index).planned for index in range(len(schedule.boards))),
-        dice=listed_dice(schedule.kinds_of_dice),
+        dice=list_dice_kinds(schedule.dice_kinds()),
         foreign=resolved.foreign,
         faults=None if known.faults.empty else known.faults,
         bots=pd.DataFrame(bots, columns=["bot", "spec", "isolation", "identity"]),
         facts=plan_facts(resolved),
         left_out=resolved.left_out,
-        versions=pd.DataFrame(tournament.store.last_versions().items(), columns=["package", "version"]),
+        versions=pd.DataFrame(tournament.store.runs.last_versions().items(), columns=["package", "version"]),
     )
 
 
@@ -200,7 +200,7 @@ def _without_pictures(
         blocks=len(np.unique(results.played.block)),
         bots=len(board.entries),
         opening=f"{board.opening} random plies" if board.opening else "",
-        dice=listed_dice(schedule.dice_of(index)),
+        dice=list_dice_kinds(schedule.dice_kinds(index)),
         leaders=_leaders(table),
         leaderboard=pd.DataFrame(cells(table)),
         notes=notes_below(table),
@@ -275,7 +275,7 @@ def _calls(store: Store, game: str, played: BoardMatches) -> pd.DataFrame:
     at = dict(zip(played.rows[places].tolist(), places, strict=True))
     rows = [
         (row, call.seat, bots[at[row], call.seat], call.wall)
-        for row, calls in store.clocks(game, bots.shape[1], at)
+        for row, calls in store.board(game, bots.shape[1]).clocks(at)
         for call in calls
         if call.ply >= 0
     ]

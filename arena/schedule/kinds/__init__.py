@@ -12,26 +12,26 @@ from pathlib import Path
 from typing import Any, TypeGuard
 
 from arena.schedule.scheduler import Scheduler
-from engine.errors import did_you_mean, in_short
+from engine.errors import did_you_mean, summarise_error
 from engine.registry import offers
 
-GROUP = "arena.schedules"
-BUILT_IN = tuple(sorted(path.stem for path in Path(__file__).parent.glob("[!_]*.py")))
+ENTRY_POINT_GROUP = "arena.schedules"
+BUILT_IN_KINDS = tuple(sorted(path.stem for path in Path(__file__).parent.glob("[!_]*.py")))
 
 
 def kinds() -> list[type[Scheduler]]:
     """Return the kinds that a configuration may name, built-in ones first; raises `ValueError`."""
-    names = [*BUILT_IN, *sorted({offer.name for offer in offers(GROUP)} - set(BUILT_IN))]
+    names = [*BUILT_IN_KINDS, *sorted({offer.name for offer in offers(ENTRY_POINT_GROUP)} - set(BUILT_IN_KINDS))]
     return [kind for kind in map(kind_named, names) if kind.configurable]
 
 
 @functools.cache
 def kind_named(name: str) -> type[Scheduler]:
     """Return a kind by its name; raises `ValueError` when there is none, or it cannot be loaded."""
-    if name in BUILT_IN:
+    if name in BUILT_IN_KINDS:
         module = vars(importlib.import_module(f"{__name__}.{name}"))
         return next(each for each in module.values() if _is_kind(each, name))
-    offered = [offer for offer in offers(GROUP) if offer.name == name]
+    offered = [offer for offer in offers(ENTRY_POINT_GROUP) if offer.name == name]
     if not offered:
         known = [kind.kind for kind in kinds()]
         raise ValueError(f"schedule = {name!r}: no such kind is installed{did_you_mean(name, known)}")
@@ -41,7 +41,9 @@ def kind_named(name: str) -> type[Scheduler]:
     try:
         found = offered[0].load()
     except (Exception, SystemExit) as error:
-        raise ValueError(f"schedule = {name!r}: {offered[0].value} cannot be loaded: {in_short(error)}") from error
+        raise ValueError(
+            f"schedule = {name!r}: {offered[0].value} cannot be loaded: {summarise_error(error)}"
+        ) from error
     if not _is_kind(found, name):
         raise ValueError(f"schedule = {name!r}: {offered[0].value} is no Scheduler of that kind")
     return found

@@ -10,12 +10,12 @@ import numpy as np
 from pydantic import Field
 
 from arena.schedule.boards import Board, Entry
-from arena.schedule.scheduler import Hints, Results, Scheduler
+from arena.schedule.scheduler import ConfigHints, Results, Scheduler
 from arena.schedule.tables import Table, choose_tables
 
-STEP = 4
+STAGE_DIVISOR = 4
 """Blocks given out before a stage for each block that it gives out."""
-FINENESS = 1000
+DOUBT_STEPS = 1000
 """Doubts are rounded to thousandths, so that machines that differ in a last digit give out the same blocks."""
 
 
@@ -23,7 +23,7 @@ class Adaptive(Scheduler):
     """All sets of bots, with most blocks where ranks are least certain."""
 
     kind = "adaptive"
-    hints: ClassVar[Hints] = {"first_blocks": (2, "adaptive: blocks of every table before the rest is given out")}
+    hints: ClassVar[ConfigHints] = {"first_blocks": (2, "adaptive: blocks of every table before the rest is given out")}
 
     first_blocks: Annotated[int, Field(ge=2, le=10_000_000)] | None = None
     """Blocks that every table of an adaptive schedule plays; by default about a quarter of `blocks`, at least 2."""
@@ -51,7 +51,7 @@ class Adaptive(Scheduler):
         from arena.stats.ranks import order_doubt  # slow to import, and needed for adaptive plans alone
 
         done = results.counts
-        number = min(self.budget(board, tables) - sum(done), max(1, sum(done) // STEP))
+        number = min(self.budget(board, tables) - sum(done), max(1, sum(done) // STAGE_DIVISOR))
         if number <= 0 or all(results.out.keys() & set(table) for table in tables):
             return done
         who, doubt = order_doubt(results.entries, results.ranks, results.blocks)
@@ -65,7 +65,7 @@ def weights(tables: Sequence[Table], who: np.ndarray, doubt: np.ndarray, out: Ma
     Neighbours in rank weigh most, since their order is in doubt most.
     """
     place = {int(entry): number for number, entry in enumerate(who)}
-    whole = np.rint(doubt * FINENESS).astype(int).tolist()
+    whole = np.rint(doubt * DOUBT_STEPS).astype(int).tolist()
     stays = [not out.keys() & set(table) for table in tables]
     found = [
         sum(whole[place[a]][place[b]] for a, b in itertools.combinations(table, 2)) if stay else 0

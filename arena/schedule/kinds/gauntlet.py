@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, Self
 from pydantic import Field
 
 from arena.schedule.boards import Board, Entry
-from arena.schedule.scheduler import Hints, Scheduler
+from arena.schedule.scheduler import ConfigHints, Scheduler
 from arena.schedule.tables import Table, choose_tables
 from engine.errors import did_you_mean
 
@@ -17,7 +17,7 @@ class Gauntlet(Scheduler):
     """All sets of bots with the `challenger`."""
 
     kind = "gauntlet"
-    hints: ClassVar[Hints] = {"challenger": ("greedy", "gauntlet: the bot in every table; by default the first")}
+    hints: ClassVar[ConfigHints] = {"challenger": ("greedy", "gauntlet: the bot in every table; by default the first")}
 
     challenger: str | None = None
     """Label or spec of the gauntlet's one bot; by default the first one."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from arena.core.errors import ArenaError
-from arena.schedule.foreign import is_marked
+from arena.schedule.foreign import is_foreign_name
 from arena.web.catalog import Log, LogCatalog, LogPlan, NotFoundError
 from arena.web.filters import game_name, name_in
 from arena.web.links import Links
@@ -63,7 +63,7 @@ def page_of(catalog: LogCatalog, links: Links, name: str) -> Page:
         versions.setdefault(each.identity, []).append(each)
     ends = catalog.deadline()
     results = [result for each in mine for result in _results(catalog, each, ends)]
-    games = sorted({game_name(result.game) for result in results if not is_marked(result.game)})
+    games = sorted({game_name(result.game) for result in results if not is_foreign_name(result.game)})
     return page(
         "bot.html",
         links,
@@ -75,7 +75,7 @@ def page_of(catalog: LogCatalog, links: Links, name: str) -> Page:
         here=links.bot(name),
         scripts=["waiting.js"] if links.is_live else [],
         games=games,
-        is_foreign=is_marked(name),
+        is_foreign=is_foreign_name(name),
         problems=problems,
     )
 

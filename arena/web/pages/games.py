@@ -13,7 +13,7 @@ from arena.web.lessons import lessons_of
 from arena.web.links import Links
 from arena.web.rendering import Page, page
 from arena.web.rules import rules_of
-from engine.errors import EngineError, in_short
+from engine.errors import EngineError, summarise_error
 from engine.registry import is_provided
 
 DRAWN_PLIES = (0, 12)
@@ -37,7 +37,7 @@ def list_of(catalog: LogCatalog, links: Links) -> Page:
         try:
             games.append(engine.game_type(name))
         except Exception as error:  # a plug-in's fault takes no other game away
-            broken.append(str(error) if isinstance(error, EngineError) else f"game '{name}': {in_short(error)}")
+            broken.append(str(error) if isinstance(error, EngineError) else f"game '{name}': {summarise_error(error)}")
     return page("games.html", links, title="Games", games=games, broken=broken)
 
 

@@ -7,7 +7,7 @@ from functools import partial
 
 from arena.core.errors import ArenaError
 from arena.core.match_ids import check_match_id, match_id
-from arena.match.alarm import GAME_SECONDS
+from arena.match.alarm import GAME_CPU_SECONDS
 from arena.match.stored import StoredMatch
 from arena.match.views import view
 from arena.results.pages.replay import bounded, frame, replay_values
@@ -79,7 +79,7 @@ def _drawn(catalog: LogCatalog, log: Log, shown: InPlay) -> str:
         board = schedule.boards[shown.board]
         labels = [schedule.entries[entry].label for entry in shown.seats]
         with bounded(f"match {shown.id}") as alarm:
-            alarm.arm(GAME_SECONDS)
+            alarm.arm(GAME_CPU_SECONDS)
             state = load_game(board.game, board.players).new_initial_state()
             text = who = ""
             for action in shown.moves:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from arena.core.match_ids import match_id
-from arena.match.faults import CAUSES
+from arena.match.faults import FORFEIT_CAUSES
 from arena.results.match_filter import IndexView, MatchFilter, MatchKey
 from arena.results.match_index import ORDERS
 from arena.store import Store
@@ -153,5 +153,5 @@ def _choices(view: IndexView, all_plans: bool) -> dict[str, list[str]]:
         "game": sorted({game for game, _ in view.boards.values()}),
         "players": [str(players) for players in sorted({players for _, players in view.boards.values()})],
         "ended": sorted(view.ended),
-        "cause": [ANY_FORFEIT, *(cause for cause in CAUSES if cause in view.causes)],
+        "cause": [ANY_FORFEIT, *(cause for cause in FORFEIT_CAUSES if cause in view.causes)],
     }

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from arena.core.errors import ArenaError
 from arena.registry.discovery import named_bots
-from arena.registry.models import BOT as MODELS
+from arena.registry.models import ONNX_BOT as MODELS
 from arena.registry.submissions import submitted
 from arena.sessions.registry import MAX_SESSIONS, RegisteredSession, SessionRegistry
 from arena.sessions.setup import PERSON

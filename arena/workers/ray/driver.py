@@ -37,7 +37,7 @@ import ray
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from arena.core.errors import WorkerError
-from arena.core.process_trees import end_below
+from arena.core.process_trees import kill_descendants
 from arena.core.versions import code_hash, differences, versions
 from arena.workers import messages
 from arena.workers.process import WorkerProcess
@@ -153,7 +153,7 @@ class Driver:
 
     def leave(self) -> None:
         """End this process and all that it has started, whatever its threads are doing."""
-        end_below(os.getpid())
+        kill_descendants(os.getpid())
         shutil.rmtree(self.order.folder, ignore_errors=True)  # a pool that was killed cannot
         os._exit(1)
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from arena.core.errors import ClusterError
-from arena.core.process_trees import end_tree
+from arena.core.process_trees import kill_tree
 from arena.schedule.blocks import MatchSpec
 from arena.workers import messages
 from arena.workers.pools import CHUNKS_PER_WORKER, POLL_SECONDS, Chunk
@@ -173,7 +173,7 @@ class RayPool:
         while not lost and self._process.poll() is None and time.monotonic() < until and not self._hurries():
             time.sleep(POLL_SECONDS)
         if lost or not self._hurries():
-            end_tree(self._process.pid)
+            kill_tree(self._process.pid)
             self._process.wait()
             shutil.rmtree(self._folder, ignore_errors=True)
         self._ended.set()

@@ -8,7 +8,7 @@ from arena import api
 from arena.cli.app import run_command
 from arena.cli.exit_codes import FAILED, WRONG_COMMAND
 from arena.core.errors import ConfigError
-from arena.core.files import made_folder
+from arena.core.files import created_folder
 from arena.isolation.levels.sandbox import NETWORK_HINT
 from arena.isolation.own_process import process_launcher
 from arena.runner import check
@@ -203,10 +203,10 @@ def test_a_submission_to_a_disk_that_takes_nothing_is_refused_before_its_check(g
 
 
 def test_a_folder_that_was_made_goes_again_when_something_fails(tmp_path):
-    with pytest.raises(KeyError), made_folder(tmp_path / "a" / "b"):
+    with pytest.raises(KeyError), created_folder(tmp_path / "a" / "b"):
         raise KeyError
     assert not list(tmp_path.iterdir())
-    with made_folder(tmp_path / "a" / "b"):
+    with created_folder(tmp_path / "a" / "b"):
         pass
     assert (tmp_path / "a" / "b").is_dir()
 

@@ -14,7 +14,7 @@ from arena.cli.app import run_command
 from arena.cli.comparing import conclusion_in_words, progress_line, stronger_in_words
 from arena.cli.comparing_logs import decision
 from arena.runner.run import Progress
-from arena.stats.estimates import Estimate, Lead
+from arena.stats.estimates import Lead, ScoreEstimate
 from arena.stats.sprt import Sprt
 from arena.tournament.tally import SeatResult, Tally
 
@@ -50,10 +50,10 @@ def test_a_decision_is_told_in_words_and_in_json(home, capsys, monkeypatch):
 
 
 def test_where_the_interval_holds_equal_strength_the_one_sided_test_is_named_as_what_is_sure():
-    found: Any = SimpleNamespace(a="new", b="old", lead=Lead(1, 0.95, None), elo=Estimate(31.0, -2.0, 63.0))
+    found: Any = SimpleNamespace(a="new", b="old", lead=Lead(1, 0.95, None), elo=ScoreEstimate(31.0, -2.0, 63.0))
     words = "by 31 Elo (95 %: -2 to +63; sure at 95 % by the test, which is one-sided)."
     assert stronger_in_words(found) == f"new (A) is stronger than old (B), {words}"
-    found.lead, found.elo = Lead(-1, 0.99, None), Estimate(-31.0, -63.0, -2.0)
+    found.lead, found.elo = Lead(-1, 0.99, None), ScoreEstimate(-31.0, -63.0, -2.0)
     assert stronger_in_words(found) == "old (B) is stronger than new (A), by 31 Elo (95 %: +2 to +63; sure at 99 %)."
 
 

@@ -13,12 +13,12 @@ import pytest
 from arena import api
 from arena.cli import doctor, system_checks
 from arena.core.errors import WorkerError
-from arena.core.findings import MISSING, NOTE, OK, WARNING, Finding, tool
+from arena.core.findings import MISSING, NOTE, OK, WARNING, Finding, check_tool
 from arena.core.machine import cores
 from arena.core.versions import versions
 from arena.isolation.levels.sandbox import Setting, user_namespaces
 from arena.registry.discovery import own_bot
-from arena.registry.submitting import keep
+from arena.registry.submitting import store_submission
 from arena.workers.process import WorkerProcess
 from tests.support.tournaments import arena, count, home_of, write
 
@@ -162,7 +162,7 @@ def test_a_kernel_that_forbids_user_namespaces_is_told_with_the_setting(tmp_path
 
 
 def test_a_program_that_only_some_bots_need_is_a_note(monkeypatch):
-    finding = tool("Node", "no such program", "nodejs", "some need it")
+    finding = check_tool("Node", "no such program", "nodejs", "some need it")
     assert finding == Finding(NOTE, "Node", "no no such program on the PATH; some need it: apt-get install nodejs")
 
 
@@ -200,7 +200,7 @@ def test_without_the_sandbox_a_bot_for_it_is_refused_in_one_line_and_nothing_is_
 def test_a_submitted_bot_is_refused_in_a_match_too(tmp_path, empty):
     write(tmp_path, CONFIG, BOTS)
     source = own_bot(str(tmp_path / "b.py"))
-    keep(source.module, source.class_name, source.bundle(), "low", "Ann", tmp_path)
+    store_submission(source.module, source.class_name, source.bundle(), "low", "Ann", tmp_path)
     done = arena("match", "epicycle", "low", "random", "--home", ".", folder=tmp_path, PATH=empty)
     assert (done.returncode, done.stdout) == (2, "")
     assert REFUSED.fullmatch(done.stderr.rstrip("\n").replace("'low'", "'b.py:Low'")), done.stderr

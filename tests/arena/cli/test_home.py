@@ -7,7 +7,7 @@ import pytest
 
 from arena.cli.app import run_command
 from arena.core.errors import ConfigError
-from arena.core.paths import HOME_FILE, MAX_HOME_FILE, home_folder, home_path
+from arena.core.paths import HOME_FILE, MAX_HOME_FILE_BYTES, home_folder, home_path
 
 
 @pytest.fixture
@@ -68,7 +68,7 @@ def test_without_any_file_the_place_that_was_looked_in_is_named(project, capsys)
         ('hoem = "x"', 'may hold home = "FOLDER" and nothing else'),
         ("home =", "is not TOML"),
         (b"\xff", "is not UTF-8"),
-        ("#" * (MAX_HOME_FILE + 1), "too large to name a home"),
+        ("#" * (MAX_HOME_FILE_BYTES + 1), "too large to name a home"),
     ],
 )
 def test_a_file_that_names_no_home_is_refused_in_one_line(project, content, told):

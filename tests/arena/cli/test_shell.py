@@ -97,7 +97,7 @@ def test_the_rules_of_every_game_fit_80_columns_and_have_their_sections(game, ca
 
 
 def test_a_game_without_rules_in_its_package_is_told(monkeypatch, capsys):
-    monkeypatch.setattr(rules, "RULES", "NONE.md")
+    monkeypatch.setattr(rules, "RULES_FILE", "NONE.md")
     assert run_command(["rules", "connect_four"]) == 2
     told = capsys.readouterr().err
     assert told == "error: game 'connect_four': its package 'connect_four' has no NONE.md\n"

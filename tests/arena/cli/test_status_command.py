@@ -82,7 +82,7 @@ def test_blocks_that_a_disqualified_bot_has_left_are_not_planned(log):
                 store.add(plan, [finished(spec, row(spec.lineup, [0, 1])._replace(seats=seats))], run)
             elif spec.block.round < 2:
                 store.add(plan, [finished(spec, row(spec.lineup, [0, 1]))], run)
-        out = Tournament(store, plan).out(0)
+        out = Tournament(store, plan).disqualified(0)
     assert out
     kept = [block for block in plan.blocks() if in_plan(out, block.round, block.table)]
     board = run_status(log).boards[0]
@@ -204,7 +204,7 @@ def test_no_time_left_is_told_until_every_board_has_played_more_than_its_first_r
         assert found.state == "running" and (found.seconds_left is not None) == known
         if known:
             with Store.open(log) as store:
-                usual = [store.usual_seconds(board.game, board.players) for board in found.boards]
+                usual = [store.board(board.game, board.players).usual_seconds() for board in found.boards]
             left = [(board.planned - board.matches) * each for board, each in zip(found.boards, usual, strict=True)]
             assert found.seconds_left == pytest.approx(sum(left))
 

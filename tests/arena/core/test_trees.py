@@ -24,13 +24,13 @@ time.sleep(3600)
 
 @pytest.mark.parametrize("listed", [True, False], ids=["children listed", "every process looked at"])
 def test_a_process_ends_with_its_children_and_theirs_in_whatever_session_they_are(monkeypatch, listed):
-    monkeypatch.setattr(trees, "LISTED", listed)
+    monkeypatch.setattr(trees, "LISTS_CHILDREN", listed)
     with subprocess.Popen([sys.executable, "-c", FAMILY], stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         process.stdout.readline()
-        wait_until(lambda: len(trees.below(process.pid)) == 4, "the family is complete")
-        family = trees.below(process.pid)
-        trees.end_tree(process.pid)
+        wait_until(lambda: len(trees.descendants(process.pid)) == 4, "the family is complete")
+        family = trees.descendants(process.pid)
+        trees.kill_tree(process.pid)
         assert process.wait() == -signal.SIGKILL
     wait_until(lambda: gone(family), "nobody is left")
 
@@ -38,5 +38,5 @@ def test_a_process_ends_with_its_children_and_theirs_in_whatever_session_they_ar
 def test_nothing_is_below_a_process_that_is_gone():
     process = subprocess.Popen(["true"])
     process.wait()
-    assert trees.below(process.pid) == []
-    trees.end_tree(process.pid)
+    assert trees.descendants(process.pid) == []
+    trees.kill_tree(process.pid)

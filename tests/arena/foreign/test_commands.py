@@ -14,7 +14,7 @@ from arena.cli.app import run_command
 from arena.core.errors import ArenaError
 from arena.foreign.build import copy_and_hash
 from arena.store import Store
-from arena.store.digests import whole_matches
+from arena.store.digests import match_rows
 from arena.tournament.tournament import Tournament
 from arena.transfer.foreign_results import import_results
 from arena.transfer.importing import import_records
@@ -194,7 +194,7 @@ def test_a_changed_result_is_found_though_its_digests_fit(home):
     with sqlite3.connect(home / "league" / "matches.db") as db:
         block = db.execute("SELECT min(block) FROM blocks JOIN boards USING (board) WHERE players = 2").fetchone()
         assert db.execute("UPDATE seats SET rank = 1 - rank WHERE block = ?", block).rowcount == 2
-        for whole in whole_matches(db, [key for (key,) in db.execute("SELECT block FROM blocks")]):
+        for whole in match_rows(db, [key for (key,) in db.execute("SELECT block FROM blocks")]):
             first, _ = whole.digests()
             db.execute("UPDATE matches SET digest = ? WHERE block = ?", (first, whole.key))
             whole = whole._replace(digest=first)

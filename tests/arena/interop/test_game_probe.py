@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.core.machine import WORKER
+from arena.core.machine import WORKER_VARIABLE
 from arena.interop.game_probe import GameProbe
 from engine.errors import EngineError, ParameterError, UnsupportedError
 
@@ -93,7 +93,7 @@ def test_a_process_that_somebody_has_ended_is_started_again(look):
 
 
 def test_workers_try_nothing(look, monkeypatch):
-    monkeypatch.setenv(WORKER, "1")
+    monkeypatch.setenv(WORKER_VARIABLE, "1")
     look.take("doomed.segfault(number=3)")
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.core.process_trees import is_stopped, resident
+from arena.core.process_trees import is_stopped, resident_bytes
 from arena.isolation import outside_users
 from arena.isolation.bot_process import BETWEEN_SECONDS
 from arena.isolation.fork_client import ForkClient
@@ -412,7 +412,7 @@ signal.setitimer(signal.ITIMER_REAL, 0.01, 0.01)
 
 
 def test_memory_is_counted_with_its_page_tables():
-    assert resident(os.getpid()) > 2**20 and resident(2**22 + 1) == 0
+    assert resident_bytes(os.getpid()) > 2**20 and resident_bytes(2**22 + 1) == 0
 
 
 def test_a_bot_leaves_nothing_in_the_folder_or_names_for_its_next_match(cells):

@@ -17,7 +17,7 @@ from arena.isolation.launched import LaunchedBot
 from arena.isolation.process_pool import ProcessPool, RemoteContestant
 from arena.match.dice import Streams
 from arena.match.referee import play_match
-from arena.registry.bundles import Bundle, packed, unpacked
+from arena.registry.bundles import Bundle, pack_bundle, unpack_bundle
 from tests.support.tournaments import home_of, rows, write
 
 BOTS = """
@@ -120,7 +120,7 @@ def test_whatever_names_a_bot_gives_its_files_what_is_taken_is_a_bundle(names):
             os.makedirs(os.path.join(os.fsencode(folder), outer), exist_ok=True)
             Path(os.fsdecode(os.path.join(os.fsencode(folder), outer, inner + end))).write_bytes(inner)
         taken = Bundle("", dict(kernel_cache._files(folder)))
-    assert unpacked(packed(taken)) == taken
+    assert unpack_bundle(pack_bundle(taken)) == taken
     assert (b"bot", b"ok", b".nbi") not in names or "bot/ok.nbi" in taken.files
 
 
@@ -136,7 +136,7 @@ def test_whatever_names_a_bot_gives_its_files_what_is_taken_is_a_bundle(names):
 @example(b'["m", [["a\\nb", 0]]]\n')
 def test_a_kept_file_that_is_damaged_is_no_bundle_and_nothing_worse(content):
     try:
-        found = unpacked(content)
+        found = unpack_bundle(content)
     except ValueError:
         return
     assert all(isinstance(name, str) for name in (found.module, *found.files))

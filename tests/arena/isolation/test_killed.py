@@ -17,14 +17,14 @@ import engine
 from arena import api
 from arena.core.errors import ConfigError, WorkerError
 from arena.core.limits import Limits
-from arena.core.process_trees import below, end_tree
+from arena.core.process_trees import descendants, kill_tree
 from arena.isolation import bubblewrap, fork_client
 from arena.isolation.bot_process import BotProcess
 from arena.isolation.launched import LaunchedBot, trusted_modules
 from arena.isolation.process_pool import ProcessPool, RemoteContestant
 from arena.match.dice import Streams
-from arena.match.player import Contestant
-from arena.match.referee import KILLS, play_match
+from arena.match.player import LocalBot
+from arena.match.referee import MAX_KILL_REPLAYS, play_match
 from arena.plan.bots import resolve_bots
 from arena.plan.config import BotEntry
 from arena.registry.bundles import bundle_file
@@ -113,8 +113,8 @@ KINDS = {"python": python_bot, "program": program}
 def play(bot, spent=(), **limits):
     game = engine.load_game("epicycle", 2)
     with contextlib.closing(ProcessPool()) as pool:
-        seats = [RemoteContestant(bot, pool), Contestant(Random, {})]
-        return play_match(game, seats, streams(), limits=Limits(**limits), spent=spent)
+        seats = [RemoteContestant(bot, pool), LocalBot(Random, {})]
+        return play_match(game, seats, streams(), limits=Limits(**limits), no_replay_seats=spent)
 
 
 @pytest.fixture(autouse=True)
@@ -135,17 +135,17 @@ def own_folder(tmp_path, monkeypatch):
 def test_a_match_whose_bot_is_killed_is_played_again_as_if_nothing_had_been(
     tmp_path, monkeypatch, kind, level, numbers
 ):
-    assert len(numbers) == KILLS
+    assert len(numbers) == MAX_KILL_REPLAYS
     bot = KINDS[kind](tmp_path, level)
     undisturbed = play(bot)
     Hit(monkeypatch, *numbers)
     result = play(bot)
-    assert (undisturbed.killed, result.killed) == ((), (0,) * KILLS)
+    assert (undisturbed.killed, result.killed) == ((), (0,) * MAX_KILL_REPLAYS)
     assert (result.forfeits, result.moves, result.final_hash) == ({}, undisturbed.moves, undisturbed.final_hash)
     assert not result.timed
 
 
-@pytest.mark.parametrize(("times", "spent"), [(KILLS + 1, ()), (1, (0,))])
+@pytest.mark.parametrize(("times", "spent"), [(MAX_KILL_REPLAYS + 1, ()), (1, (0,))])
 @pytest.mark.parametrize(("level", "number"), [("process", signal.SIGTERM), ("sandbox", signal.SIGKILL)])
 def test_the_third_time_it_forfeits_and_so_does_a_bot_that_was_killed_too_often(
     tmp_path, monkeypatch, times, spent, level, number
@@ -184,7 +184,7 @@ def test_a_parent_of_bots_that_is_stopped_goes_on(tmp_path, monkeypatch, level):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(("times", "forfeits"), [(KILLS, []), (KILLS + 1, ["init"])])
+@pytest.mark.parametrize(("times", "forfeits"), [(MAX_KILL_REPLAYS, []), (MAX_KILL_REPLAYS + 1, ["init"])])
 def test_a_sandbox_that_is_killed_as_it_starts_is_no_bots_fault(tmp_path, monkeypatch, kind, times, forfeits):
     """It is started again; a program that never gets to start forfeits, and without a parent nobody is to blame."""
     child, killed = bubblewrap._child, []
@@ -192,7 +192,7 @@ def test_a_sandbox_that_is_killed_as_it_starts_is_no_bots_fault(tmp_path, monkey
     def kill(status, process):
         if len(killed) < times:
             killed.append(process.pid)
-            end_tree(process.pid)  # what it has begun would outlive it
+            kill_tree(process.pid)  # what it has begun would outlive it
             with open(os.devnull) as nothing:  # it may have said all before it was killed
                 return child(nothing.fileno(), process)
         return child(status, process)
@@ -224,10 +224,10 @@ def test_a_bot_that_ends_itself_is_charged_after_a_few_tries(tmp_path, kind, dee
     """The sandbox may refuse it, and its first process gets none of its own signals; then the bot plays on."""
     result = play(KINDS[kind](tmp_path, level, DEEDS[deed]), seconds_per_move=3)
     causes = [forfeit.cause for forfeit in result.forfeits.values()]
-    assert len(result.killed) in (0, KILLS)
+    assert len(result.killed) in (0, MAX_KILL_REPLAYS)
     assert causes == ["crash"] if result.killed or deed in ("exit", "abort") else causes in ([], ["crash"], ["timeout"])
     if level == "process" and deed in ("kill", "terminate"):
-        assert (result.killed, causes) == ((0,) * KILLS, ["crash"])
+        assert (result.killed, causes) == ((0,) * MAX_KILL_REPLAYS, ["crash"])
 
 
 @pytest.mark.parametrize(
@@ -243,7 +243,7 @@ def test_a_parent_of_bots_that_is_killed_while_one_plays_is_no_bots_fault(tmp_pa
     request, killed = BotProcess.request, []
 
     def kill(each, message, limit, slack=0.0):
-        if message["type"] == "move" and len(killed) < KILLS:
+        if message["type"] == "move" and len(killed) < MAX_KILL_REPLAYS:
             (server,) = pool._servers
             killed.append(server._number)
             os.kill(server._number, number)
@@ -252,9 +252,9 @@ def test_a_parent_of_bots_that_is_killed_while_one_plays_is_no_bots_fault(tmp_pa
 
     monkeypatch.setattr(BotProcess, "request", kill)
     with contextlib.closing(ProcessPool()) as pool:
-        seats = [RemoteContestant(python_bot(tmp_path, level), pool), Contestant(Random, {})]
+        seats = [RemoteContestant(python_bot(tmp_path, level), pool), LocalBot(Random, {})]
         result = play_match(engine.load_game("epicycle", 2), seats, streams())
-    assert (result.forfeits, result.killed, len(set(killed))) == ({}, (0,) * KILLS, KILLS)
+    assert (result.forfeits, result.killed, len(set(killed))) == ({}, (0,) * MAX_KILL_REPLAYS, MAX_KILL_REPLAYS)
 
 
 @pytest.mark.system
@@ -277,7 +277,7 @@ def is_choosing(number):
 def shoot(times, stopping, hits):
     """Kill so many bots' processes."""
     while len(hits) < times and not stopping.wait(0.01):
-        for number in [each for each in below(os.getpid()) if each not in hits and is_choosing(each)][:1]:
+        for number in [each for each in descendants(os.getpid()) if each not in hits and is_choosing(each)][:1]:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(number, signal.SIGKILL)
                 hits.append(number)
@@ -288,7 +288,7 @@ def test_a_tournament_whose_bots_are_killed_from_outside_has_the_results_of_one_
     """Playing its matches again finds nothing, and the log says how many tries they took."""
     config = write(tmp_path / "run", CONFIG, SLOW)
     stopping, hits = threading.Event(), []
-    sniper = threading.Thread(target=shoot, args=(KILLS, stopping, hits))
+    sniper = threading.Thread(target=shoot, args=(MAX_KILL_REPLAYS, stopping, hits))
     try:
         outcome = api.run(
             config, home_of(config), workers=1, backend="local", planned=lambda plan, kept: sniper.start()
@@ -456,7 +456,7 @@ def test_folders_as_deep_as_nobody_removes_cost_no_one_else_a_match(tmp_path):
         engine.load_game("epicycle", 2),
     )
     with contextlib.closing(ProcessPool()) as pool:
-        seats = [RemoteContestant(deep, pool), Contestant(Random, {})]
+        seats = [RemoteContestant(deep, pool), LocalBot(Random, {})]
         for number in range(2):
             assert play_match(game, seats, streams(number)).forfeits == {}
         assert [server.is_alive for server in pool._servers] == [True]

@@ -15,7 +15,7 @@ from arena.isolation.launched import LaunchedBot
 from arena.isolation.own_process import process_launcher
 from arena.isolation.process_pool import ProcessPool, RemoteContestant
 from arena.match.dice import Streams
-from arena.match.player import Contestant
+from arena.match.player import LocalBot
 from arena.match.referee import play_match
 from arena.registry.manifest import bundle_program, read_program
 from bots.random_bot import Random
@@ -56,7 +56,7 @@ def play(manifest: Path, level: str, matches: int = 3) -> set[str]:
     with contextlib.closing(ProcessPool()) as pool:
         bot = RemoteContestant(LaunchedBot("leaver", bundle_program(manifest), "", {}, level), pool)
         streams = Streams(bytes(32), bytes(32), bytes(16))
-        played = [play_match(game, [bot, Contestant(Random, {})], streams) for _ in range(matches)]
+        played = [play_match(game, [bot, LocalBot(Random, {})], streams) for _ in range(matches)]
     return {forfeit.cause for match in played for forfeit in match.forfeits.values()}
 
 

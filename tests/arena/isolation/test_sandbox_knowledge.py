@@ -17,7 +17,7 @@ from arena.isolation.process_pool import ProcessPool, RemoteContestant, preload_
 from arena.isolation.remote_player import RemotePlayer
 from arena.isolation.spawn import trusted_sources
 from arena.match.dice import Streams
-from arena.match.player import Contestant
+from arena.match.player import LocalBot
 from arena.match.referee import play_match
 from arena.registry.bundles import Bundle
 from arena.registry.manifest import bundle_program
@@ -80,7 +80,7 @@ PROBED, RIVALS, CRASHED = remote("Probe", PROBE), remote("RivalOfSecretName", RI
 
 def note_of(bot: LaunchedBot, pool: ProcessPool) -> str:
     """What a bot notes at its first choice."""
-    seats = [RemoteContestant(bot, pool), Contestant(Random, {})]
+    seats = [RemoteContestant(bot, pool), LocalBot(Random, {})]
     result = play_match(engine.load_game(GAME, 2), seats, Streams(bytes(32), bytes(32), bytes(16)))
     assert len(result.forfeits) == (bot is CRASHED)
     return result.notes[0][1] if result.notes else ""

@@ -20,7 +20,7 @@ import pytest
 import engine
 from arena import api
 from arena.core.limits import Limits
-from arena.core.process_trees import PR_SET_CHILD_SUBREAPER, below, keep_orphans
+from arena.core.process_trees import PR_SET_CHILD_SUBREAPER, adopt_orphans, descendants
 from arena.isolation import process_pool
 from arena.isolation.bot_process import BotProcess
 from arena.isolation.fork_client import ForkClient
@@ -28,7 +28,7 @@ from arena.isolation.launched import LaunchedBot
 from arena.isolation.process_pool import ProcessPool, RemoteContestant
 from arena.isolation.remote_player import RemotePlayer
 from arena.match.dice import Streams, key_pair
-from arena.match.player import Contestant
+from arena.match.player import LocalBot
 from arena.match.referee import play_match
 from arena.match.replay import replay
 from arena.match.stored import StoredMatch
@@ -108,7 +108,7 @@ class Played:
 
     @property
     def log(self) -> Path:
-        return self.folder / "reports" / "zoo" / api.LOG
+        return self.folder / "reports" / "zoo" / api.LOG_FILE
 
 
 def config(level: str, names: list[str], animals: Path) -> dict[str, object]:
@@ -135,7 +135,7 @@ def config(level: str, names: list[str], animals: Path) -> dict[str, object]:
 @contextlib.contextmanager
 def settled(folder: Path) -> Iterator[Path]:
     """The zoo, with things to find: files, folders, a rival's compiled code, a variable, a port, secrets."""
-    log = folder / "reports" / "zoo" / api.LOG
+    log = folder / "reports" / "zoo" / api.LOG_FILE
     home = folder / "zoo_home"
     home.mkdir()
     (home / "zoo_secret").write_text("secret")
@@ -153,7 +153,7 @@ def settled(folder: Path) -> Iterator[Path]:
                 "/etc/hostname",
             ],
             "folders": [str(home), str(log.parent), "/home", "/var", "/sys", "/mnt", "/run"],
-            "names": ["zoo_home", "zoo_secret", kernel.name, api.LOG, ".ssh", ".git", ".bashrc"],
+            "names": ["zoo_home", "zoo_secret", kernel.name, api.LOG_FILE, ".ssh", ".git", ".bashrc"],
             "variables": [VARIABLE],
             "port": server.getsockname()[1],
             "sleep": SLEEP,
@@ -168,7 +168,7 @@ def settled(folder: Path) -> Iterator[Path]:
 @contextlib.contextmanager
 def orphans_come_here() -> Iterator[None]:
     """Whatever loses its parent meanwhile becomes a child of this process, instead of getting out of sight."""
-    keep_orphans()
+    adopt_orphans()
     yield
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
 
@@ -180,18 +180,18 @@ def mounts() -> set[str]:
 def play(level: str, names: list[str], folder: Path) -> Played:
     temporary = folder / "temporary"
     temporary.mkdir()
-    known, mounted = set(below(os.getpid())), mounts()
+    known, mounted = set(descendants(os.getpid())), mounts()
     with pytest.MonkeyPatch.context() as patch, settled(folder) as animals, orphans_come_here():
         patch.setenv("TMPDIR", str(temporary))
         patch.setattr(tempfile, "tempdir", str(temporary))
         patch.setenv(VARIABLE, "secret")
         patch.setattr("arena.tournament.dice_keys.secrets.token_bytes", lambda size: KEY)
         ran = api.run(config(level, names, animals), folder / "reports", workers=2, backend="local")
-        left_over = set(below(os.getpid())) - known - parents_of(os.getpid())  # which is kept for the next run
+        left_over = set(descendants(os.getpid())) - known - parents_of(os.getpid())  # which is kept for the next run
     files = {path.suffix for path in ran.folder.glob("matches.*")}
     assert (ran.outcome.progress.played, list(ran.outcome.not_played)) == (2 * (len(names) + 1), [])
     labels = {entry.spec: entry.label for entry in ran.plan.schedule.entries}
-    log = folder / "reports" / "zoo" / api.LOG
+    log = folder / "reports" / "zoo" / api.LOG_FILE
     with Store.open(log) as store:
         found = [store.match(*at) for at in rows(log, "SELECT identity, lineup FROM blocks JOIN matches USING (block)")]
     retried = rows(log, "SELECT identity, lineup FROM blocks JOIN timings USING (block) WHERE retried = 1")
@@ -324,7 +324,7 @@ def remote(name: str, level: str, animals: Path, pool: ProcessPool) -> RemoteCon
 def alone(name: str, level: str, folder: Path, **limits: float):
     """A match of an animal, outside of a tournament, against a bot in this process."""
     with settled(folder) as animals, contextlib.chdir(folder), contextlib.closing(ProcessPool()) as pool:
-        players = [remote(name, level, animals, pool), Contestant(Random, {})]
+        players = [remote(name, level, animals, pool), LocalBot(Random, {})]
         streams = Streams(*SECRETS, bytes(16))
         return play_match(engine.load_game("epicycle", 2), players, streams, limits=Limits(**limits))
 
@@ -368,7 +368,7 @@ def test_each_animal_says_what_is_expected_of_it():
 
 def test_nothing_gets_from_one_match_of_a_block_into_the_next_in_the_same_sandbox(tmp_path):
     with settled(tmp_path) as animals, contextlib.chdir(tmp_path), contextlib.closing(ProcessPool()) as pool:
-        players = [remote("remembers", "sandbox", animals, pool), Contestant(Random, {})]
+        players = [remote("remembers", "sandbox", animals, pool), LocalBot(Random, {})]
         games = [engine.load_game("magic_mids", 2)] * 3
         played = [play_match(game, players, Streams(*SECRETS, bytes(16))) for game in games]
         assert len(pool._servers) == 1
@@ -379,7 +379,7 @@ def test_nothing_gets_from_one_match_of_a_block_into_the_next_in_the_same_sandbo
 def gone_and_asked(server: ForkClient, bot: LaunchedBot, limits: Limits) -> BotProcess:
     """The parent of bots' processes ends, then is asked for one."""
     known = processes()
-    parents = [number for number in below(os.getpid()) if "forkserver.py" in known.get(number, (0, ""))[1]]
+    parents = [number for number in descendants(os.getpid()) if "forkserver.py" in known.get(number, (0, ""))[1]]
     for parent in parents:
         os.kill(parent, signal.SIGKILL)
     wait_until(lambda: gone(parents), "they have ended")
@@ -394,7 +394,7 @@ def test_a_parent_of_bots_that_is_killed_as_it_is_asked_for_one_is_started_again
     monkeypatch.setattr(ForkClient, "open", gone_and_asked)
     with settled(tmp_path) as animals, contextlib.chdir(tmp_path), contextlib.closing(ProcessPool()) as pool:
         game, streams = engine.load_game("epicycle", 2), Streams(*SECRETS, bytes(16))
-        players = [remote("ignores_sigterm", level, animals, pool), Contestant(Random, {})]
+        players = [remote("ignores_sigterm", level, animals, pool), LocalBot(Random, {})]
         for _ in range(3):
             assert play_match(game, players, streams).forfeits == {}
 

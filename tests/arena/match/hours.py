@@ -5,7 +5,7 @@ from arena.core.limits import Limits
 from arena.isolation.launched import LaunchedBot
 from arena.match.alarm import Clock
 from arena.match.faults import Fault
-from arena.match.player import Answer, Contestant, WithoutProcess
+from arena.match.player import Answer, LocalBot, ProcesslessPlayer
 from arena.match.referee import play_match
 from arena.registry.manifest import bundle_program
 from bots.random_bot import Random
@@ -51,7 +51,7 @@ def spender(hours, moves=(), prepares=(), share=1.0):
 
 
 def play(hours, *bots, block=7, opening=0, **limits):
-    seats = [Contestant(bot, {}) if isinstance(bot, type) else bot for bot in bots]
+    seats = [LocalBot(bot, {}) if isinstance(bot, type) else bot for bot in bots]
     game = engine.load_game("epicycle", players=len(bots))
     return play_match(game, seats, streams(block), opening, Limits(**limits), clock=hours.clock)
 
@@ -59,7 +59,7 @@ def play(hours, *bots, block=7, opening=0, **limits):
 # Processes
 
 
-class Distant(WithoutProcess):
+class Distant(ProcesslessPlayer):
     """A bot elsewhere, as the referee sees it: it keeps to limits by itself, on the same made-up clock."""
 
     guarded = False

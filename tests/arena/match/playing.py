@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import engine
 from arena.core.limits import Limits
 from arena.match.dice import BOTS_PERSON, DICE_PERSON, Streams, public_key
-from arena.match.player import Contestant
+from arena.match.player import LocalBot
 from arena.match.referee import play_match
 from bots.random_bot import Random
 
@@ -16,10 +16,10 @@ def streams(block=7, seed=1):
     return Streams(*keys, block.to_bytes(16, "big"))
 
 
-def play(*bots, block=7, spec="epicycle", opening=0, charges=(), more=(), **limits):
+def play(*bots, block=7, spec="epicycle", opening=0, known_faults=(), more=(), **limits):
     game = engine.load_game(spec, players=len(bots))
-    seats = [Contestant(bot, {}) for bot in bots]
-    return play_match(game, seats, streams(block), opening, Limits(**limits), charges, *more)
+    seats = [LocalBot(bot, {}) for bot in bots]
+    return play_match(game, seats, streams(block), opening, Limits(**limits), known_faults, *more)
 
 
 def replayed(result, players, spec="epicycle"):

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import engine
 from arena import api
 from arena.core.records import decode, encode
-from arena.match.result import Clocking, MatchRow, row_of
+from arena.match.result import CallDuration, MatchRow, row_of
 from arena.store import Store
 from bots import Bot
 from bots.random_bot import Random
@@ -175,7 +175,7 @@ def test_wall_and_processor_time_are_recorded_for_every_call_in_order():
     result = play(hours, first, spender(hours, [4 * MINUTE]), seconds_per_move=5 * MINUTE)
     _, who = replayed(result, 2)
     spent = {0: iter([(MINUTE, 16.0), (3 * MINUTE, 48.0)]), 1: iter([(4 * MINUTE, 4 * MINUTE)])}
-    assert result.clocks[:2] == [Clocking(0, -1, 2 * MINUTE, 32.0), Clocking(1, -1, 0.0, 0.0)]
+    assert result.clocks[:2] == [CallDuration(0, -1, 2 * MINUTE, 32.0), CallDuration(1, -1, 0.0, 0.0)]
     for clocking in result.clocks[2:]:
         assert clocking == (who[clocking.ply], clocking.ply, *next(spent[clocking.seat], (0.0, 0.0)), 0.0)
     assert not [*spent[0], *spent[1]]

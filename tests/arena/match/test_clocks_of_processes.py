@@ -11,9 +11,9 @@ import engine
 from arena.core.errors import WorkerError
 from arena.isolation import bot_process, programs
 from arena.isolation.process_pool import RemoteContestant
-from arena.match import referee
+from arena.match import calls
 from arena.match.alarm import Clock
-from arena.match.faults import MAX_DETAIL, Fault
+from arena.match.faults import MAX_DETAIL_CHARS, Fault
 from arena.match.referee import play_match
 from bots.random_bot import Random
 from tests.arena.match.hours import ASLEEP, BUSY, MINUTE, Distant, Hours, play, program
@@ -53,7 +53,7 @@ def test_each_bot_may_take_its_time_to_join_and_those_that_have_are_let_go_when_
     hours, reports = Hours(), []
     bots = [Distant(hours), Distant(hours), Gone(hours)]
     with pytest.raises(WorkerError):
-        play_match(engine.load_game("epicycle", 3), bots, streams(7), report=lambda *told: reports.append(told))
+        play_match(engine.load_game("epicycle", 3), bots, streams(7), on_activity=lambda *told: reports.append(told))
     assert reports == [(-1, -1, 0.0)] * 3
     assert [bot.limits for bot in bots] == [["closed"], ["closed"], []]
 
@@ -67,7 +67,7 @@ class Verbose(Distant):
 
 def test_no_more_is_kept_of_a_fault_than_fits_a_log():
     result = play(Hours(), Verbose(Hours()), Random)
-    assert len(result.forfeits[0].detail) == MAX_DETAIL
+    assert len(result.forfeits[0].detail) == MAX_DETAIL_CHARS
     assert result.forfeits[0].detail.endswith("long end")
 
 
@@ -76,7 +76,7 @@ def test_no_more_is_kept_of_a_fault_than_fits_a_log():
 def test_a_process_that_does_not_answer_is_late_and_its_processor_time_is_its_own(
     tmp_path, pool, monkeypatch, at, deed
 ):
-    monkeypatch.setattr(referee, "STARVED", 0.0)  # at once, however busy the machine
+    monkeypatch.setattr(calls, "STARVED_CPU_SHARE", 0.0)  # at once, however busy the machine
     bot = RemoteContestant(program(tmp_path / "bot", f"if message['type'] == '{at}': {deed}"), pool)
     short = {"hello": "seconds_to_start", "newgame": "seconds_to_prepare", "move": "seconds_per_move"}[at]
     result = play(SimpleNamespace(clock=Clock()), bot, Random, **{short: 0.4})

@@ -10,7 +10,7 @@ from arena.core.limits import Limits
 from arena.core.paths import ROOT
 from arena.isolation.levels.none import ASKED_DIRECTLY
 from arena.match.alarm import Alarm, Clock
-from arena.match.player import Contestant
+from arena.match.player import LocalBot
 from arena.match.referee import play_match
 from arena.registry.bundles import bundle_module
 from arena.schedule.boards import Board
@@ -29,7 +29,7 @@ BOTS = [getattr(__import__(module, fromlist=[name]), name) for module, name in s
 
 
 def play(bot, direct, game, block, opening=2, others=(), **more):
-    first = Contestant(functools.partial(made, bot), {}, direct)
+    first = LocalBot(functools.partial(made, bot), {}, direct)
     return play_match(
         game, [first, *others, *[first] * (game.players - 1 - len(others))], streams(block), opening, **more
     )
@@ -62,7 +62,7 @@ class Careless(Bot):
 @pytest.mark.parametrize("bot", BOTS)
 def test_a_forfeit_and_the_notes_of_another_seat_change_nothing_about_it(bot):
     game = engine.load_game("magic_mids", 3)
-    direct, usual = (play(bot, how, game, 3, others=[Contestant(Careless, {})]) for how in (True, False))
+    direct, usual = (play(bot, how, game, 3, others=[LocalBot(Careless, {})]) for how in (True, False))
     assert direct.forfeits[1].cause == "illegal_action"
     assert [note for _, note in direct.notes][:2] == ["move 1", "move 2"]
     assert facts(direct) == facts(usual)
@@ -97,7 +97,7 @@ def test_no_timer_is_set_and_no_processor_time_is_read(monkeypatch):
         True,
         engine.load_game("epicycle", 2),
         1,
-        report=lambda *activity: reported.append(activity),
+        on_activity=lambda *activity: reported.append(activity),
         clock=clock,
     )
     assert reported == []
@@ -137,7 +137,7 @@ def test_an_error_of_a_bot_that_is_asked_directly_is_its_crash():
 def test_games_in_plain_python_are_played_the_usual_way(monkeypatch):
     monkeypatch.setitem(registry._registered, "count_up", count_up.GAME)
     watched = []
-    play(Random, True, engine.load_game("count_up", 2), 1, report=lambda *activity: watched.append(activity))
+    play(Random, True, engine.load_game("count_up", 2), 1, on_activity=lambda *activity: watched.append(activity))
     assert watched
 
 
@@ -153,4 +153,4 @@ def test_only_bots_of_the_list_that_come_with_the_arena_are_asked_directly(tmp_p
     plan = WorkerPlan({}, Limits(), [Board("epicycle", "{}", 2, 1, (0, 1), 1, 0)], bots, files, {})
     loaded = LoadedPlan(plan, lambda *activity: None, BotHost())
     contestants = [loaded.contestant(entry) for entry in range(3)]
-    assert [isinstance(each, Contestant) and each.direct for each in contestants] == [True, False, False]
+    assert [isinstance(each, LocalBot) and each.direct for each in contestants] == [True, False, False]

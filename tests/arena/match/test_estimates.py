@@ -17,20 +17,20 @@ import engine
 from arena.core.errors import StoreError
 from arena.match import estimates
 from arena.match.estimates import (
-    MAX_PLIES,
-    MOST,
-    STEPS,
-    Given,
-    line_of_words,
-    line_words,
-    pack,
-    read_given,
-    read_told,
-    tell,
-    unpack,
+    EVALUATION_STEPS,
+    MAX_LINE_PLIES,
+    MAX_MATCH_ESTIMATES,
+    SearchInfo,
+    line_notation,
+    pack_estimates,
+    parse_line,
+    read_protocol_info,
+    read_search_info,
+    unpack_estimates,
+    write_protocol_info,
 )
 from arena.match.game_faults import TimeUp
-from arena.match.player import MAX_NOTE
+from arena.match.player import MAX_NOTE_CHARS
 from arena.match.result import row_of
 from bots import Bot
 from bots.base import first_decision
@@ -79,18 +79,18 @@ WRONG = [
 
 @pytest.mark.parametrize(("value", "steps"), RIGHT, ids=repr)
 def test_a_number_for_each_seat_within_the_returns_is_kept_to_a_thousandth(value, steps):
-    assert read_given({"evaluation": value}, 4, STATE) == Given(steps, [], 0)
+    assert read_search_info({"evaluation": value}, 4, STATE) == SearchInfo(steps, [], 0)
 
 
 @pytest.mark.parametrize("value", WRONG, ids=lambda value: type(value).__name__)
 def test_any_other_evaluation_is_left_out_and_counted(value):
-    assert read_given({"evaluation": value, "line": [4, 7]}, 4, STATE) == Given([], [4, 7], 1)
+    assert read_search_info({"evaluation": value, "line": [4, 7]}, 4, STATE) == SearchInfo([], [4, 7], 1)
 
 
 @pytest.mark.parametrize("value", [(4, 7), [4, 7], np.array([4, 7]), [np.int32(4), 7]], ids=repr)
 def test_a_line_is_kept_as_plain_numbers(value):
-    given = read_given({"line": value}, 4, STATE)
-    assert given == Given([], [4, 7], 0) and {type(action) for action in given.line} == {int}
+    given = read_search_info({"line": value}, 4, STATE)
+    assert given == SearchInfo([], [4, 7], 0) and {type(action) for action in given.line} == {int}
 
 
 @pytest.mark.parametrize(
@@ -99,20 +99,20 @@ def test_a_line_is_kept_as_plain_numbers(value):
     ids=lambda value: type(value).__name__,
 )
 def test_a_line_that_begins_with_another_action_or_has_other_things_than_actions_is_counted(value):
-    assert read_given({"evaluation": [0, 0], "line": value}, 4, STATE) == Given([0, 0], [], 1)
+    assert read_search_info({"evaluation": [0, 0], "line": value}, 4, STATE) == SearchInfo([0, 0], [], 1)
 
 
 def test_of_a_long_line_the_first_plies_are_kept_and_nothing_is_neither_kept_nor_wrong():
-    assert read_given({"line": [4] * 10**6}, 4, STATE).line == [4] * MAX_PLIES
-    assert read_given({"line": [], "evaluation": None}, 4, STATE) == Given([], [], 0)
+    assert read_search_info({"line": [4] * 10**6}, 4, STATE).line == [4] * MAX_LINE_PLIES
+    assert read_search_info({"line": [], "evaluation": None}, 4, STATE) == SearchInfo([], [], 0)
 
 
 @pytest.mark.parametrize(
     "value", [{7: 3, 4: 40}, {np.int64(4): np.int32(40), 7: 3}, MappingProxyType({4: 40, 7: 3})], ids=repr
 )
 def test_visit_counts_of_legal_actions_are_kept_by_action(value):
-    given = read_given({"visit_counts": value}, 4, STATE)
-    assert given == Given([], [], 0, [4, 40, 7, 3]) and {type(number) for number in given.visit_counts} == {int}
+    given = read_search_info({"visit_counts": value}, 4, STATE)
+    assert given == SearchInfo([], [], 0, [4, 40, 7, 3]) and {type(number) for number in given.visit_counts} == {int}
 
 
 @pytest.mark.parametrize(
@@ -124,20 +124,20 @@ def test_visit_counts_of_legal_actions_are_kept_by_action(value):
     ids=lambda value: type(value).__name__,
 )
 def test_visit_counts_of_anything_else_are_left_out_and_counted(value):
-    assert read_given({"line": [4], "visit_counts": value}, 4, STATE) == Given([], [4], 1)
+    assert read_search_info({"line": [4], "visit_counts": value}, 4, STATE) == SearchInfo([], [4], 1)
 
 
 def test_programs_give_visit_counts_in_notation_and_what_is_wrong_of_three_is_told_as_three():
     state = engine.load_game("epicycle", 2).new_initial_state()
     first, second = state.legal_actions()[:2]
-    given = Given([500, -500], [first], 0, [*sorted([first, second])[:1], 3])
-    told = tell(given, state)
-    assert read_told(told, first, state) == given
+    given = SearchInfo([500, -500], [first], 0, [*sorted([first, second])[:1], 3])
+    told = write_protocol_info(given, state)
+    assert read_protocol_info(told, first, state) == given
     wrong: Any = {"evaluation": 1, "line": "x", "visit_counts": {"no such move": 3}}
     for names in itertools.chain.from_iterable(itertools.combinations(wrong, count) for count in range(1, 4)):
-        found = read_told({name: wrong[name] for name in names}, first, state)
-        assert found == Given([], [], len(names))
-        assert read_told(tell(found, state), first, state) == found
+        found = read_protocol_info({name: wrong[name] for name in names}, first, state)
+        assert found == SearchInfo([], [], len(names))
+        assert read_protocol_info(write_protocol_info(found, state), first, state) == found
 
 
 class OfBot(BaseException):
@@ -154,12 +154,12 @@ def raising(error):
 
 def test_the_alarm_is_no_wrong_evaluation():
     with pytest.raises(TimeUp):
-        read_given({"evaluation": raising(TimeUp())}, 4, STATE)
+        read_search_info({"evaluation": raising(TimeUp())}, 4, STATE)
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), GeneratorExit(), OfBot()], ids=repr)
 def test_whatever_a_bot_raises_while_its_evaluation_is_read_is_counted(error):
-    assert read_given({"evaluation": raising(error), "line": raising(error)}, 4, STATE) == Given([], [], 2)
+    assert read_search_info({"evaluation": raising(error), "line": raising(error)}, 4, STATE) == SearchInfo([], [], 2)
 
 
 def test_no_more_is_read_of_what_is_damaged_than_could_be_kept(monkeypatch):
@@ -167,11 +167,11 @@ def test_no_more_is_read_of_what_is_damaged_than_could_be_kept(monkeypatch):
     parts = []
     monkeypatch.setattr(estimates, "_read", lambda part: parts.append(part) or (len(parts), [], [1], []))
     with pytest.raises(StoreError):
-        unpack(packed, 2, 10**6)
-    assert len(parts) <= MOST + 1
+        unpack_estimates(packed, 2, 10**6)
+    assert len(parts) <= MAX_MATCH_ESTIMATES + 1
 
 
-STEP = st.integers(-STEPS, STEPS)
+STEP = st.integers(-EVALUATION_STEPS, EVALUATION_STEPS)
 
 
 @st.composite
@@ -179,7 +179,7 @@ def kept(draw):
     players = draw(st.integers(2, 7))
     plies = sorted(draw(st.sets(st.integers(0, 60), max_size=20)))
     evaluations = st.lists(STEP, min_size=players, max_size=players)
-    lines = st.lists(st.integers(0, 2**31 - 1), min_size=1, max_size=MAX_PLIES)
+    lines = st.lists(st.integers(0, 2**31 - 1), min_size=1, max_size=MAX_LINE_PLIES)
     counts = st.dictionaries(st.integers(0, 99), st.integers(0, 2**31 - 1), min_size=1, max_size=9).map(flat)
     nothing: Any = st.just([])
     some = st.tuples(evaluations | nothing, lines | nothing, counts | nothing).filter(any)
@@ -193,40 +193,47 @@ def flat(counts):
 @given(kept())
 def test_what_is_packed_is_unpacked_again(sample):
     players, estimates = sample
-    assert unpack(pack(estimates), players, 61) == estimates
+    assert unpack_estimates(pack_estimates(estimates), players, 61) == estimates
 
 
 @pytest.mark.parametrize(
     "packed",
     [
-        *("x", "????", "AAAA", pack([(0, [1, 2], [3], [])])[:-4]),
+        *("x", "????", "AAAA", pack_estimates([(0, [1, 2], [3], [])])[:-4]),
         *(
-            pack([(61, [1, 2], [], [])]),
-            pack([(1, [1, 2], [], []), (1, [1, 2], [], [])]),
-            pack([(0, [1], [], [])]),
-            pack([(0, [], [], [])]),
+            pack_estimates([(61, [1, 2], [], [])]),
+            pack_estimates([(1, [1, 2], [], []), (1, [1, 2], [], [])]),
+            pack_estimates([(0, [1], [], [])]),
+            pack_estimates([(0, [], [], [])]),
         ),
-        *(pack([(0, [1001, 0], [], [])]), pack([(0, [], [-1], [])]), pack([(0, [], [0] * 17, [])])),
-        pack([(-1, [1, 2], [], [])]),
-        pack([(ply, [0, 0], [], []) for ply in range(MOST + 1)]),
-        *(pack([(0, [], [], counts)]) for counts in ([4], [4, -1], [4, 2**31], [-1, 4], [7, 1, 4, 1], [4, 1, 4, 1])),
-        pack([(0, [], [], flat(dict.fromkeys(range(1001), 1)))]),
-        pack([(ply, [], [], flat(dict.fromkeys(range(1000), 1))) for ply in range(101)]),
+        *(
+            pack_estimates([(0, [1001, 0], [], [])]),
+            pack_estimates([(0, [], [-1], [])]),
+            pack_estimates([(0, [], [0] * 17, [])]),
+        ),
+        pack_estimates([(-1, [1, 2], [], [])]),
+        pack_estimates([(ply, [0, 0], [], []) for ply in range(MAX_MATCH_ESTIMATES + 1)]),
+        *(
+            pack_estimates([(0, [], [], counts)])
+            for counts in ([4], [4, -1], [4, 2**31], [-1, 4], [7, 1, 4, 1], [4, 1, 4, 1])
+        ),
+        pack_estimates([(0, [], [], flat(dict.fromkeys(range(1001), 1)))]),
+        pack_estimates([(ply, [], [], flat(dict.fromkeys(range(1000), 1))) for ply in range(101)]),
     ],
 )
 def test_what_is_damaged_or_no_referee_keeps_is_refused(packed):
     with pytest.raises(StoreError, match="evaluations cannot be read"):
-        unpack(packed, 2, 61 if len(packed) < 1000 else 10**6)
+        unpack_estimates(packed, 2, 61 if len(packed) < 1000 else 10**6)
 
 
 def test_a_line_is_shown_up_to_the_first_action_that_is_not_legal():
     state = engine.load_game("epicycle", 2).new_initial_state()
     first = state.legal_actions()[0]
     then = state.child(first).legal_actions()[0]
-    words = line_words(state, [first, then, 99, first])
+    words = line_notation(state, [first, then, 99, first])
     assert words == (state.action_to_string(first), state.child(first).action_to_string(then))
-    assert line_of_words(state, [*words, "no word", words[0]]) == [first, then]
-    assert line_words(state, [10**9]) == () and state.history() == []
+    assert parse_line(state, [*words, "no word", words[0]]) == [first, then]
+    assert line_notation(state, [10**9]) == () and state.history() == []
 
 
 def test_lines_go_through_dice():
@@ -237,7 +244,7 @@ def test_lines_go_through_dice():
         outcomes = walk.chance_outcomes()
         line.append(outcomes[0][0] if outcomes else walk.legal_actions()[0])
         walk.apply_action(line[-1])
-    assert line_of_words(state, list(line_words(state, line))) == line
+    assert parse_line(state, list(line_notation(state, line))) == line
 
 
 class Telling(Bot):
@@ -365,13 +372,13 @@ def test_reading_an_evaluation_is_under_the_bots_clock():
 
 
 def test_more_than_enough_moves_are_not_kept(monkeypatch):
-    monkeypatch.setattr("arena.match.referee.MOST", 2)
+    monkeypatch.setattr("arena.match.annotations.MAX_MATCH_ESTIMATES", 2)
     assert len(play(Telling, Telling).estimates) == 2
 
 
 def test_the_flat_record_has_them_packed():
     row = row_of(play(Telling, Hostile), 0, 1.0)
-    assert unpack(row.estimates, 2, row.plies) and row.dropped[1] > 0 and 0 not in row.dropped
+    assert unpack_estimates(row.estimates, 2, row.plies) and row.dropped[1] > 0 and 0 not in row.dropped
     assert row_of(play(Random, Random), 0, 1.0).estimates == ""
 
 
@@ -387,28 +394,28 @@ def test_what_a_python_bot_gives_is_the_same_over_the_wire():
         {"evaluation": "x"},
         {"line": [99], "evaluation": 7},
     ):
-        given = read_given(said, action, 2)
-        assert read_told(tell(given, state), action, state) == given
+        given = read_search_info(said, action, 2)
+        assert read_protocol_info(write_protocol_info(given, state), action, state) == given
 
 
 @pytest.mark.parametrize(
     ("answer", "expected"),
     [
         ({}, None),
-        ({"evaluation": [0.5, -0.5], "line": None}, Given([500, -500], [], 0)),
-        ({"evaluation": [0.5, "x"], "line": ["?"]}, Given([], [], 1)),
-        ({"evaluation": {}, "line": {}}, Given([], [], 2)),
-        ({"evaluation": [10**400, -1], "line": [0]}, Given([], [], 2)),
+        ({"evaluation": [0.5, -0.5], "line": None}, SearchInfo([500, -500], [], 0)),
+        ({"evaluation": [0.5, "x"], "line": ["?"]}, SearchInfo([], [], 1)),
+        ({"evaluation": {}, "line": {}}, SearchInfo([], [], 2)),
+        ({"evaluation": [10**400, -1], "line": [0]}, SearchInfo([], [], 2)),
     ],
 )
 def test_answers_of_a_program_are_read_with_the_same_care(answer, expected):
     state = first_decision(engine.load_game("epicycle", 2))
-    assert read_told(answer, state.legal_actions()[0], state) == expected
+    assert read_protocol_info(answer, state.legal_actions()[0], state) == expected
 
 
 def test_a_line_in_notation_has_to_begin_with_the_answer():
     state = first_decision(engine.load_game("epicycle", 2))
     first, second = state.legal_actions()[:2]
     words = [state.action_to_string(action) for action in (first, second)]
-    assert read_told({"line": [words[1]]}, first, state) == Given([], [], 1)
-    assert read_told({"line": [words[0], "x" * MAX_NOTE]}, first, state) == Given([], [first], 0)
+    assert read_protocol_info({"line": [words[1]]}, first, state) == SearchInfo([], [], 1)
+    assert read_protocol_info({"line": [words[0], "x" * MAX_NOTE_CHARS]}, first, state) == SearchInfo([], [first], 0)

@@ -14,14 +14,14 @@ import pytest
 
 import engine
 from arena.match import game_faults
-from arena.match.alarm import GAME_SECONDS, Alarm
+from arena.match.alarm import GAME_CPU_SECONDS, Alarm
 from arena.match.dice import Streams
-from arena.match.game_faults import FILE, GameFailed, again, read_faults, write_faults
-from arena.match.player import Contestant, First
+from arena.match.game_faults import GAME_FAULTS_FILE, GameFailure, read_faults, replay_fault, write_faults
+from arena.match.player import FirstLegalBot, LocalBot
 from arena.match.referee import play_match
 from arena.store import Store
 from engine import registry
-from engine.errors import in_short
+from engine.errors import summarise_error
 from tests.support import count_up
 from tests.support.tournaments import arena, write
 
@@ -47,8 +47,8 @@ def game(monkeypatch):
     return lambda fault: engine.load_game("count_up", 2, fault=fault)
 
 
-def play(game, bots=(First, First)):
-    return play_match(game, [Contestant(bot, {}) for bot in bots], STREAMS)
+def play(game, bots=(FirstLegalBot, FirstLegalBot)):
+    return play_match(game, [LocalBot(bot, {}) for bot in bots], STREAMS)
 
 
 def line_of(text):
@@ -77,8 +77,8 @@ def line_of(text):
     ],
 )
 def test_a_games_fault_is_told_with_file_line_and_position(game, monkeypatch, fault, told, where, plies):
-    monkeypatch.setattr(game_faults, "MOST_PLIES", 500)
-    with pytest.raises(GameFailed, match=told) as failed:
+    monkeypatch.setattr(game_faults, "DEFAULT_MAX_PLIES", 500)
+    with pytest.raises(GameFailure, match=told) as failed:
         play(game(fault))
     found = failed.value.fault
     if fault != "refuses":
@@ -88,7 +88,7 @@ def test_a_games_fault_is_told_with_file_line_and_position(game, monkeypatch, fa
 
 
 def test_a_game_whose_position_cannot_be_written_fails_where_it_is_asked_for(game):
-    with pytest.raises(GameFailed, match="ValueError: no pen"):
+    with pytest.raises(GameFailure, match="ValueError: no pen"):
         play(game("position"))
 
 
@@ -96,14 +96,14 @@ def test_a_sound_game_is_played(game):
     assert play(game("none")).ended == "normal"
 
 
-class Meddler(First):
+class Meddler(FirstLegalBot):
     """Ask the game for what it does not allow."""
 
     def choose(self, state):
         state.apply_action(99)
 
 
-class Explorer(First):
+class Explorer(FirstLegalBot):
     """Look ahead into what fails."""
 
     def choose(self, state):
@@ -114,7 +114,7 @@ class Explorer(First):
 
 @pytest.mark.parametrize(("fault", "bot"), [("none", Meddler), ("apply", Explorer), ("rank", Meddler)])
 def test_what_a_bots_own_call_raises_is_its_own_fault(game, fault, bot):
-    result = play(game(fault), (bot, First))
+    result = play(game(fault), (bot, FirstLegalBot))
     assert result.forfeits[0].cause == "crash" and result.ended == "forfeit"
     assert 1 not in result.forfeits
 
@@ -125,29 +125,31 @@ def test_rules_that_hang_are_interrupted_and_bots_are_not(game, monkeypatch):
             Alarm.interrupt_game()
 
     done = threading.Event()
-    slow = type("Slow", (First,), {"choose": lambda self, state: time.sleep(0.2) or state.legal_actions()[0]})
+    slow = type("Slow", (FirstLegalBot,), {"choose": lambda self, state: time.sleep(0.2) or state.legal_actions()[0]})
     threading.Thread(target=watch).start()
     try:
-        with pytest.raises(GameFailed, match=f"TimeUp: the rules did not come back in {GAME_SECONDS:g} s .*{HERE}"):
-            play(game("hangs"), (First, slow))
+        with pytest.raises(
+            GameFailure, match=f"TimeUp: the rules did not come back in {GAME_CPU_SECONDS:g} s .*{HERE}"
+        ):
+            play(game("hangs"), (FirstLegalBot, slow))
     finally:
         done.set()
 
 
 def test_a_fault_is_kept_beside_the_log_and_seen_again(game, tmp_path):
-    with pytest.raises(GameFailed) as failed:
+    with pytest.raises(GameFailure) as failed:
         play(game("legal"))
     fault = failed.value.fault
     fault = replace(fault, match="ab-0", game="count_up(fault=legal)", players=2, bots=("first", "first"))
     write_faults(tmp_path, [fault])
     assert read_faults(tmp_path) == [fault]
-    now = again(fault)
+    now = replay_fault(fault)
     assert (now.what, now.moves, now.position) == (fault.what, fault.moves, fault.position)
-    assert again(replace(fault, game="count_up")).what == ""
+    assert replay_fault(replace(fault, game="count_up")).what == ""
     write_faults(tmp_path, [])
-    assert read_faults(tmp_path) == [] and not (tmp_path / FILE).exists()
+    assert read_faults(tmp_path) == [] and not (tmp_path / GAME_FAULTS_FILE).exists()
     for text in ("", "[", "[1]", '{"a": 1}', "[" * 99999, json.dumps([{"what": 1}])):
-        (tmp_path / FILE).write_text(text)
+        (tmp_path / GAME_FAULTS_FILE).write_text(text)
         assert read_faults(tmp_path) == []
 
 
@@ -156,7 +158,7 @@ def test_an_error_whose_text_raises_is_still_a_line():
         def __str__(self):
             raise RuntimeError
 
-    assert in_short(Mute()) == "Mute"
+    assert summarise_error(Mute()) == "Mute"
 
 
 @pytest.fixture
@@ -213,7 +215,7 @@ def test_status_tells_a_stopped_board_a_command_shows_it_and_the_run_goes_on_whe
     site = Path(environment["PYTHONPATH"]) / "count_up.py"
     site.write_text(site.read_text().replace('raise ZeroDivisionError("count of nothing")', "pass"))
     assert arena(*run, "--same-rules", folder=tmp_path, **environment).returncode == 0
-    assert not (tmp_path / "reports" / "small" / FILE).exists()
+    assert not (tmp_path / "reports" / "small" / GAME_FAULTS_FILE).exists()
     status = arena("status", "small", "--home", "reports", folder=tmp_path, **environment)
     assert "complete" in status.stdout and "failed" not in status.stdout
 

@@ -6,13 +6,13 @@ import sys
 import tempfile
 import time
 
-from arena.match.heartbeat import NOBODY, SIZE, Heartbeat
+from arena.match.heartbeat import HEARTBEAT_BYTES, NOBODY, Heartbeat
 from tests.support.tournaments import PATIENCE
 
 WRITER = """
 import mmap, sys
-from arena.match.heartbeat import SIZE, Heartbeat
-heartbeat = Heartbeat(mmap.mmap(int(sys.argv[1]), SIZE))
+from arena.match.heartbeat import HEARTBEAT_BYTES, Heartbeat
+heartbeat = Heartbeat(mmap.mmap(int(sys.argv[1]), HEARTBEAT_BYTES))
 print("ready", flush=True)
 while True:
     for number in range(3):
@@ -25,8 +25,8 @@ while True:
 
 def test_a_busy_seat_is_never_read_with_an_old_deadline_however_fast_the_worker_writes():
     with tempfile.TemporaryFile() as file:
-        file.truncate(SIZE)
-        heartbeat = Heartbeat(mmap.mmap(file.fileno(), SIZE))
+        file.truncate(HEARTBEAT_BYTES)
+        heartbeat = Heartbeat(mmap.mmap(file.fileno(), HEARTBEAT_BYTES))
         heartbeat.rest(0)
         command = [sys.executable, "-c", WRITER, str(file.fileno())]
         with subprocess.Popen(command, pass_fds=(file.fileno(),), stdout=subprocess.PIPE) as writer:

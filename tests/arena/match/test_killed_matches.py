@@ -4,13 +4,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import engine
-from arena.match.faults import Fault, Killed
-from arena.match.player import Answer, WithoutProcess
-from arena.match.referee import KILLS, play_match
+from arena.match.faults import Fault, ProcessKilled
+from arena.match.player import Answer, ProcesslessPlayer
+from arena.match.referee import MAX_KILL_REPLAYS, play_match
 from tests.arena.match.playing import streams
 
 
-class Fickle(WithoutProcess):
+class Fickle(ProcesslessPlayer):
     """A bot elsewhere with a chance of its own, which is killed, or fails, at some of its choices over all tries."""
 
     guarded = False
@@ -35,7 +35,11 @@ class Fickle(WithoutProcess):
         end = self.ends.get(self.asked)
         if end is not None:
             self.told.append((end, self.match.state.history()))
-            raise Killed("its process ended (killed by SIGTERM)") if end == "killed" else Fault("crash", "it raised")
+            raise (
+                ProcessKilled("its process ended (killed by SIGTERM)")
+                if end == "killed"
+                else Fault("crash", "it raised")
+            )
         return Answer(self.draws.choice(self.match.state.legal_actions()), None)
 
     def cpu(self):
@@ -67,9 +71,9 @@ def test_no_bot_draws_anything_anew_by_ending_itself(draws, players, ends):
     for seat, bot in enumerate(bots):
         kills = [before for end, before in bot.told if end == "killed"]
         failures = [before for end, before in bot.told if end == "failed"]
-        assert result.killed.count(seat) == min(len(kills), KILLS)
-        assert (seat in result.forfeits) == bool(failures or len(kills) > KILLS)
-        assert result.timed >= (len(kills) > KILLS)
+        assert result.killed.count(seat) == min(len(kills), MAX_KILL_REPLAYS)
+        assert (seat in result.forfeits) == bool(failures or len(kills) > MAX_KILL_REPLAYS)
+        assert result.timed >= (len(kills) > MAX_KILL_REPLAYS)
     played = history(result, players)
     stands = min((forfeit.ply for forfeit in result.forfeits.values()), default=len(played))
     for before in (before for bot in bots for _, before in bot.told):
@@ -77,9 +81,9 @@ def test_no_bot_draws_anything_anew_by_ending_itself(draws, players, ends):
 
 
 def test_kills_of_one_bot_leave_the_others_their_tries():
-    bots = [Fickle(_Last(), {number: "killed" for number in range(1, KILLS + 1)}) for _ in range(3)]
+    bots = [Fickle(_Last(), {number: "killed" for number in range(1, MAX_KILL_REPLAYS + 1)}) for _ in range(3)]
     result = play_match(engine.load_game("epicycle", players=3), bots, streams(3))
-    assert (result.forfeits, sorted(result.killed)) == ({}, sorted([0, 1, 2] * KILLS))
+    assert (result.forfeits, sorted(result.killed)) == ({}, sorted([0, 1, 2] * MAX_KILL_REPLAYS))
 
 
 class _Last:

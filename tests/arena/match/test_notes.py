@@ -4,9 +4,9 @@ import itertools
 
 import pytest
 
-from arena.match import referee
-from arena.match.faults import MAX_TRACEBACK
-from arena.match.player import MAX_NOTE, MAX_NOTES, clean_note
+from arena.match import annotations
+from arena.match.faults import MAX_TRACEBACK_CHARS
+from arena.match.player import MAX_MATCH_NOTES_CHARS, MAX_NOTE_CHARS, clean_note
 from bots.random_bot import Random
 from tests.arena.match.playing import faulty, noting, play, raising, replayed
 
@@ -37,12 +37,12 @@ def test_a_note_is_said_once():
 def test_notes_are_bounded_each_and_together():
     Long = noting("x" * 10_000)
     longest = max((play(Long, Long, Long, Long, block=block) for block in range(5)), key=lambda r: len(r.moves))
-    assert {len(text) for _, text in longest.notes} == {MAX_NOTE}
-    assert sum(len(text) for _, text in longest.notes) == MAX_NOTES < MAX_NOTE * len(longest.moves)
+    assert {len(text) for _, text in longest.notes} == {MAX_NOTE_CHARS}
+    assert sum(len(text) for _, text in longest.notes) == MAX_MATCH_NOTES_CHARS < MAX_NOTE_CHARS * len(longest.moves)
 
 
 def test_visit_counts_end_with_the_move_with_which_a_match_has_enough_of_them(monkeypatch):
-    monkeypatch.setattr(referee, "MOST_VISITED", 10)
+    monkeypatch.setattr(annotations, "MAX_MATCH_VISIT_COUNTS", 10)
 
     class Searching(Random):
         def choose(self, state):
@@ -64,9 +64,9 @@ def test_a_note_of_a_bots_own_kind_of_text_is_as_short_and_plain_as_any():
         def __iter__(self):
             return iter(["\x1b" * 9999])
 
-    kept = clean_note(Text("\x1b[31m" + "a" * 2 * MAX_NOTE))
+    kept = clean_note(Text("\x1b[31m" + "a" * 2 * MAX_NOTE_CHARS))
     assert type(kept) is str
-    assert (len(kept), kept[:6]) == (MAX_NOTE, " [31ma")
+    assert (len(kept), kept[:6]) == (MAX_NOTE_CHARS, " [31ma")
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_a_traceback_is_kept_within_bounds_and_can_be_stored():
         raise ValueError("\ud800\x1b[31m" + "x" * 10_000)
 
     detail = play(faulty(complain), Random).forfeits[0].detail
-    assert len(detail) <= MAX_TRACEBACK
+    assert len(detail) <= MAX_TRACEBACK_CHARS
     detail.encode()
     assert "\x1b" not in play(faulty(raising(ValueError("\x1b[31m"))), Random).forfeits[0].detail
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 import engine
 from arena.core.errors import BotError, WorkerError
-from arena.match.faults import Charge
+from arena.match.faults import KnownFault
 from arena.match.heartbeat import NOBODY
-from arena.match.player import Contestant
+from arena.match.player import LocalBot
 from arena.match.referee import play_match
 from arena.match.result import final_hash, ranks_with_forfeits
 from bots import Bot
@@ -167,7 +167,7 @@ class CannotBeBrought:
     ids=lambda value: type(value).__name__,
 )
 def test_whatever_goes_wrong_in_bringing_a_bot_to_the_table_is_its_fault_and_nobody_elses(error, cause):
-    seats = [Contestant(Random, {}), CannotBeBrought(error), Contestant(Random, {})]
+    seats = [LocalBot(Random, {}), CannotBeBrought(error), LocalBot(Random, {})]
     result = play_match(engine.load_game("epicycle", 3), seats, streams())
     assert {seat: (forfeit.cause, forfeit.ply) for seat, forfeit in result.forfeits.items()} == {1: (cause, -1)}
     assert result.ranks[1] == 2
@@ -177,7 +177,7 @@ def test_whatever_goes_wrong_in_bringing_a_bot_to_the_table_is_its_fault_and_nob
 @pytest.mark.parametrize("error", [WorkerError("the parent of bots' processes ended"), OSError(28, "No space left")])
 def test_what_the_machine_lacks_is_no_fault_of_the_bot_that_needs_it(error):
     with pytest.raises(type(error)):
-        play_match(engine.load_game("epicycle", 2), [CannotBeBrought(error), Contestant(Random, {})], streams())
+        play_match(engine.load_game("epicycle", 2), [CannotBeBrought(error), LocalBot(Random, {})], streams())
 
 
 @pytest.mark.parametrize(
@@ -368,7 +368,7 @@ def test_bots_are_told_their_game_seat_seed_and_parameters():
             told.append((self.game.spec, self.game.players, self.seat, self.seed, self.depth))
 
     game = engine.load_game("epicycle(setup=random)", players=3)
-    play_match(game, [Contestant(Curious, {"depth": depth}) for depth in (4, 5, 6)], streams())
+    play_match(game, [LocalBot(Curious, {"depth": depth}) for depth in (4, 5, 6)], streams())
     seeds = [streams().bot_seed(seat) for seat in range(3)]
     assert told == [("epicycle(setup=random)", 3, seat, seeds[seat], 4 + seat) for seat in range(3)]
     assert len(set(seeds)) == 3
@@ -393,14 +393,14 @@ def test_a_charge_makes_the_seat_fall_when_it_is_next_to_be_asked(cause, timed):
             return super().choose(state)
 
     play(Watched, Random)
-    charged = play(Watched, Random, charges=[Charge(0, asked[1], cause)])
+    charged = play(Watched, Random, known_faults=[KnownFault(0, asked[1], cause)])
     assert (charged.forfeits[0].cause, charged.forfeits[0].ply, charged.timed) == (cause, asked[1], timed)
     assert charged.moves[: asked[1]] == clean.moves[: asked[1]]
     assert charged.ranks == [1, 0]
 
 
 def test_a_charge_from_before_play_is_an_init_fault():
-    result = play(Random, Random, Random, charges=[Charge(1, -1, "timeout")])
+    result = play(Random, Random, Random, known_faults=[KnownFault(1, -1, "timeout")])
     assert (result.forfeits[1].cause, result.forfeits[1].ply, result.timed) == ("init", -1, True)
     assert result.ranks[1] == 2
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import engine
 from arena.isolation.process_pool import RemoteContestant
-from arena.match import referee
+from arena.match import calls
 from arena.match.alarm import Clock
 from bots import Bot
 from bots.random_bot import Random
@@ -167,7 +167,7 @@ def test_faults_that_have_nothing_to_do_with_clocks_never_bring_a_second_match()
 
 
 def test_a_sleeping_process_is_played_again_with_a_fresh_one(tmp_path, pool, monkeypatch):
-    monkeypatch.setattr(referee, "STARVED", 2.0)  # starved, whatever the machine
+    monkeypatch.setattr(calls, "STARVED_CPU_SHARE", 2.0)  # starved, whatever the machine
     mark = str(tmp_path / "was here")
     once = f"message['type'] == 'move' and not os.path.exists({mark!r})"
     code = f"import os\n    if {once}: os.mkdir({mark!r}); {ASLEEP}"
@@ -177,7 +177,7 @@ def test_a_sleeping_process_is_played_again_with_a_fresh_one(tmp_path, pool, mon
 
 
 def test_a_process_that_sleeps_and_then_plays_otherwise_loses_where_it_slept(tmp_path, pool, monkeypatch):
-    monkeypatch.setattr(referee, "STARVED", 2.0)  # starved, whatever the machine
+    monkeypatch.setattr(calls, "STARVED_CPU_SHARE", 2.0)  # starved, whatever the machine
     mark = str(tmp_path / "was here")
     otherwise = f"message['type'] == 'move' and os.path.exists({mark!r}): message['legal'].reverse()"
     second = "message['type'] == 'move' and len(message['plies']) > 1"

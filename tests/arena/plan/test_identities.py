@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.core.limits import IMPLIED, Limits
+from arena.core.limits import UNHASHED_DEFAULTS, Limits
 from arena.plan import config
 from arena.plan.model import ResolvedPlan
 
@@ -34,7 +34,7 @@ def test_a_recorded_plan_is_written_and_read_without_change(name):
 
 
 def test_limits_leave_their_identities_out_only_at_values_that_never_change():
-    assert Limits(60.0, 300.0, **IMPLIED).key == [60.0, 300.0]
+    assert Limits(60.0, 300.0, **UNHASHED_DEFAULTS).key == [60.0, 300.0]
     assert Limits(1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7).key == [
         *[1.0, 2.0, ["seconds_to_start", 3.0], ["seconds_per_match", 4.0]],
         *[["increment", 5.0], ["margin", 6.0], ["memory", 7]],

@@ -7,7 +7,7 @@ from arena.cli.app import run_command
 from arena.core.errors import ConfigError
 from arena.plan.config import config_from
 from arena.registry.discovery import own_bot
-from arena.registry.submitting import keep, withdraw
+from arena.registry.submitting import store_submission, withdraw
 from tests.support.tournaments import write
 
 BOT = """
@@ -38,7 +38,7 @@ def home(tmp_path):
     write(tmp_path, CONFIG.replace(', { bot = "greedy" }]', "]"), BOT)
     source = own_bot(f"{tmp_path / 'b.py'}:Mine")
     for name, author in (("bob", "Bob"), ("ann_1", "Ann"), ("ann_2", "Ann")):
-        keep(source.module, source.class_name, source.bundle(), name, author, tmp_path / "home")
+        store_submission(source.module, source.class_name, source.bundle(), name, author, tmp_path / "home")
     return tmp_path / "home"
 
 

@@ -11,7 +11,7 @@ import pytest
 from arena.core.errors import BotError
 from arena.core.files import remove
 from arena.core.paths import ROOT
-from arena.registry.bundles import API_FILE, MAX_BYTES, Bundle, bundle_file, bundle_module
+from arena.registry.bundles import API_FILE, MAX_BUNDLE_BYTES, Bundle, bundle_file, bundle_module
 from arena.registry.discovery import built_in_bots, find_bot, named_bots
 from bots import API_VERSION
 
@@ -213,7 +213,7 @@ def test_a_file_that_is_not_there_is_told():
 def test_a_bundle_has_a_largest_size(tmp_path):
     lay(tmp_path, {"mine.py": f'BUNDLE_FILES = ["big.bin"]\n{BOT}'})
     with open(tmp_path / "big.bin", "wb") as file:
-        file.truncate(MAX_BYTES + 1)
+        file.truncate(MAX_BUNDLE_BYTES + 1)
     with pytest.raises(BotError, match="limited to 64 MiB"):
         bundle_file(tmp_path / "mine.py")
 
@@ -362,7 +362,7 @@ def test_folders_in_folders_end_a_bundle_in_one_line_however_deep(tmp_path):
 
 @pytest.mark.parametrize("pattern", ["**/*.txt", "*/**/*.txt", "loop/*/*.txt"])
 def test_a_pattern_walks_through_no_link_and_no_endless_folder(tmp_path, monkeypatch, pattern):
-    monkeypatch.setattr("arena.registry.bundles.MAX_SEEN", 50)
+    monkeypatch.setattr("arena.registry.bundles.MAX_SEARCHED_FILES", 50)
     lay(tmp_path, {"bot/mine.py": f'BUNDLE_FILES = ["{pattern}"]\n{BOT}', "bot/a/b/book.txt": ""})
     (tmp_path / "bot" / "loop").symlink_to("/")
     with contextlib.suppress(BotError):
@@ -374,7 +374,7 @@ def test_a_pattern_walks_through_no_link_and_no_endless_folder(tmp_path, monkeyp
 
 
 def test_the_number_of_files_and_the_size_of_a_source_are_bounded(tmp_path, monkeypatch):
-    monkeypatch.setattr("arena.registry.bundles.MAX_FILES", 5)
+    monkeypatch.setattr("arena.registry.bundles.MAX_BUNDLE_FILES", 5)
     lay(tmp_path, {"mine.py": f'BUNDLE_FILES = ["data/*"]\n{BOT}', **{f"data/{number}": "" for number in range(5)}})
     with pytest.raises(BotError, match="limited to 5 files"):
         bundle_file(tmp_path / "mine.py")

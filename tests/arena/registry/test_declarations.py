@@ -10,7 +10,7 @@ from arena import api
 from arena.core.errors import ArenaError, BotError
 from arena.plan.bots import resolve_bots
 from arena.plan.config import BotEntry
-from arena.registry.declarations import first_answers, read
+from arena.registry.declarations import first_answers, read_declaration
 from arena.registry.describe import is_as_planned
 from arena.registry.discovery import find_bot
 from arena.runner.single import play_specs
@@ -83,7 +83,7 @@ bots = [{ bot = "random" }, { bot = "%s", isolation = "%s" }]
 
 def refusal(told, boards=2):
     with pytest.raises(BotError) as caught:
-        read(told, boards, "mine")
+        read_declaration(told, boards, "mine")
     text = str(caught.value)
     assert len(text.splitlines()) == 1
     return text
@@ -94,8 +94,8 @@ def parameter(**changes):
 
 
 def test_an_honest_description_stays_as_it_is():
-    assert read(HONEST, 2, "mine").model_dump() == HONEST
-    assert [setting.plain() for setting in read(HONEST, 2, "mine").settings] == [DEPTH]
+    assert read_declaration(HONEST, 2, "mine").model_dump() == HONEST
+    assert [setting.plain() for setting in read_declaration(HONEST, 2, "mine").settings] == [DEPTH]
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_an_honest_description_stays_as_it_is():
     ],
 )
 def test_text_is_kept_without_what_would_steer_a_terminal(key, told, kept):
-    assert read({**HONEST, key: told}, 2, "mine").model_dump()[key] == kept
+    assert read_declaration({**HONEST, key: told}, 2, "mine").model_dump()[key] == kept
 
 
 @pytest.mark.parametrize(
@@ -153,9 +153,9 @@ def test_a_bots_own_error_is_one_line():
 
 def test_what_was_said_first_stands_and_later_words_count_for_further_boards_alone():
     first, later = ("epicycle", 2), ("midgard", 2)
-    before = first_answers(None, read({**HONEST, "refusals": [None]}, 1, "mine"), [first])
+    before = first_answers(None, read_declaration({**HONEST, "refusals": [None]}, 1, "mine"), [first])
     other = {**HONEST, "parameters": [], "about": "Other.", "refusals": ["lost there", "cannot"]}
-    after = first_answers(before, read(other, 2, "mine"), [first, later])
+    after = first_answers(before, read_declaration(other, 2, "mine"), [first, later])
     assert before.about([later]) is None
     assert after.about([later, first]).model_dump() == {**HONEST, "refusals": ["cannot", None]}
 

@@ -13,7 +13,7 @@ from arena.isolation import default_level
 from arena.plan.config import config_from
 from arena.plan.resolve import make_plan
 from arena.registry import declarations
-from arena.registry.bundles import MAX_BYTES, Bundle, bundle_file
+from arena.registry.bundles import MAX_BUNDLE_BYTES, Bundle, bundle_file
 from arena.registry.describe import describe
 from arena.registry.discovery import find_bot
 from arena.registry.manifest import Program, Setting, bundle_program, load_program, read_program
@@ -179,7 +179,7 @@ def described(manifest):
 
 def test_a_program_is_described_in_the_form_in_which_python_bots_are():
     told = described(GOOD)
-    assert declarations.read(told, 3, "deep").settings == read(GOOD).settings
+    assert declarations.read_declaration(told, 3, "deep").settings == read(GOOD).settings
     assert (told["about"], told["games"], told["players"]) == ("Plays.", ["epicycle", "midgard"], [2, 3])
     assert told["parameters"][0]["help"] == "plies looked ahead"
     source, _ = find_bot("random")
@@ -312,7 +312,7 @@ def test_what_is_no_file_is_left_out(tmp_path):
 def test_a_program_has_a_largest_size(tmp_path):
     lay(tmp_path, FILES)
     with open(tmp_path / "deep/big.bin", "wb") as file:
-        file.truncate(MAX_BYTES + 1)
+        file.truncate(MAX_BUNDLE_BYTES + 1)
     assert "limited to 64 MiB" in refusal(bundle_program, tmp_path / "deep/bot.toml")
 
 

@@ -10,7 +10,7 @@ import pytest
 import arena.registry.discovery
 from arena.core.errors import BotError
 from arena.registry.bundles import API_FILE
-from arena.registry.discovery import BUILT_IN, built_in_bots, find_bot, named_bots
+from arena.registry.discovery import BUILT_IN_FOLDER, built_in_bots, find_bot, named_bots
 from engine import NotationError
 from engine.registry import all_offers
 from tests.arena.registry.test_bundle import lay
@@ -49,7 +49,7 @@ def refusal(spec, folders=()):
 def test_built_in_bots_are_found_by_the_names_their_classes_give():
     source = named_bots()["random"]
     assert (source.module, source.class_name, source.origin) == ("bots.random_bot", "Random", "built-in")
-    assert source.root == BUILT_IN.parent
+    assert source.root == BUILT_IN_FOLDER.parent
 
 
 def test_every_module_of_ours_with_a_named_class_offers_its_bot(tmp_path):

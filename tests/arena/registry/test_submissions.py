@@ -21,7 +21,7 @@ from arena.plan.resolve import make_plan
 from arena.registry import submissions
 from arena.registry.bundles import API_FILE
 from arena.registry.discovery import find_bot
-from arena.registry.lookalikes import are_near
+from arena.registry.lookalikes import are_confusable
 from arena.registry.submissions import stored_bundle, submitted
 from arena.registry.submitting import withdraw
 from tests.arena.registry.test_bundle import BOT, lay
@@ -414,14 +414,14 @@ NEAR += [("Ann", "\u0410nn"), ("Jos\u00e9", "jose"), ("robot", "roobt"), ("uct",
 
 @pytest.mark.parametrize(("one", "other"), NEAR)
 def test_names_that_may_be_taken_for_each_other_are_near(one, other):
-    assert are_near(one, other)
-    assert are_near(other, one)
+    assert are_confusable(one, other)
+    assert are_confusable(other, one)
 
 
 @pytest.mark.parametrize(("one", "other"), [("uct", "act"), ("greedy", "random"), ("alpha", "alpaca")])
 def test_other_names_are_not(one, other):
-    assert not are_near(one, other)
-    assert not are_near(other, one)
+    assert not are_confusable(one, other)
+    assert not are_confusable(other, one)
 
 
 def told(name, author, source="mine.py"):

@@ -17,7 +17,7 @@ from arena.runner.compare import compare
 from arena.runner.options import Matchup, StopRule
 from arena.stats.estimates import fixed_estimate
 from arena.stats.sprt import Sprt, score_from_elo
-from arena.store.shape import OF_SQLITE
+from arena.store.shape import SQLITE_FILE_SUFFIXES
 from arena.transfer.foreign_results import import_results
 from tests.arena.foreign.tables import by_match, results, write
 from tests.support import samples
@@ -129,15 +129,15 @@ def test_a_test_that_ended_a_comparison_decides_at_the_same_block_when_it_is_app
 def test_two_bots_of_a_tournament_are_compared_by_mean_returns_in_complete_blocks(tmp_path):
     plan = samples.schedule(["alice", "bob", "carol", "dave"], players=(3,), blocks=6)
     plan = samples.schedule(["alice", "bob", "carol", "dave"], boards=(plan.boards[0],), seed=7)
-    samples.fill(tmp_path / api.LOG, plan, leave_out=(0, 40))
-    read = api.compare_in(tmp_path / api.LOG, "bob", "dave")
-    frame = arena.matches(tmp_path / api.LOG, "epicycle", 3)
+    samples.fill(tmp_path / api.LOG_FILE, plan, leave_out=(0, 40))
+    read = api.compare_in(tmp_path / api.LOG_FILE, "bob", "dave")
+    frame = arena.matches(tmp_path / api.LOG_FILE, "epicycle", 3)
     both = frame.groupby("block")["bot"].transform(lambda bots: {"bob", "dave"} <= set(bots))
     means = frame[both].pivot_table(index="block", columns="bot", values="return_")
     differences = means["bob"] - means["dave"]
     assert (read.blocks, read.matches) == (len(differences), 3 * len(differences))
     assert read.difference.score == pytest.approx(differences.mean())
-    assert read.difference.score == pytest.approx(api.power(tmp_path / api.LOG, "bob", "dave")["difference"][0])
+    assert read.difference.score == pytest.approx(api.power(tmp_path / api.LOG_FILE, "bob", "dave")["difference"][0])
     assert read.counts @ read.values == pytest.approx((0.5 + differences / 4).sum())
     forfeits = frame[both & frame["cause"].notna()].groupby("bot").size()
     assert read.forfeits == (forfeits["bob"], forfeits["dave"])
@@ -211,7 +211,9 @@ def said(capsys, *words, code=0):
 def files_of(folder):
     """All files by path, but for those that SQLite makes to read a log."""
     return {
-        path: path.read_bytes() for path in folder.rglob("*") if path.is_file() and not path.name.endswith(OF_SQLITE)
+        path: path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and not path.name.endswith(SQLITE_FILE_SUFFIXES)
     }
 
 

@@ -267,9 +267,9 @@ def test_what_is_not_kept_of_visits_is_counted(tmp_path, monkeypatch):
     bots = [{"bot": f"{tmp_path / 'own.py'}:Many"}, {"bot": "random"}]
     games = [{"game": "magic_mids", "players": 2}]
     api.run({"name": "talk", "blocks": 1, "games": games, "bots": bots}, tmp_path, workers=1, backend="local")
-    monkeypatch.setattr(dataset, "MOST_VISITED", 30)  # no match is as long as would be needed
+    monkeypatch.setattr(dataset, "MAX_MATCH_VISIT_COUNTS", 30)  # no match is as long as would be needed
     kept_in_all = 0
-    with changing(tmp_path / "talk" / api.LOG) as db:
+    with changing(tmp_path / "talk" / api.LOG_FILE) as db:
         for block, lineup, moves in db.execute("SELECT block, lineup, moves FROM estimates").fetchall():
             parts = zlib.decompress(moves).decode().split(" ")
             sizes = [(part.rpartition(":")[2].count(",") + 1) // 2 for part in parts]
@@ -277,7 +277,7 @@ def test_what_is_not_kept_of_visits_is_counted(tmp_path, monkeypatch):
             kept_in_all += kept
             packed = zlib.compress(" ".join(parts[:kept]).encode(), 6)
             db.execute("UPDATE estimates SET moves = ? WHERE block = ? AND lineup = ?", (packed, block, lineup))
-    assert verify(tmp_path / "talk" / api.LOG, workers=1).sound
+    assert verify(tmp_path / "talk" / api.LOG_FILE, workers=1).sound
     manifest = api.dataset("talk", tmp_path / "out", home=tmp_path)
     (rows,) = rows_of(tmp_path / "out", manifest).values()
     assert all(row["visits"].sum() in (0, 1000 * row["legal_mask"].sum()) for row in rows)
@@ -322,7 +322,7 @@ def test_what_no_dataset_can_be_made_of_is_refused_before_anything_is_played(tmp
     monkeypatch.setattr(type(load_game("epicycle", 2)), "observation_spec", unsupported)
     with pytest.raises(ArenaError, match="epicycle, 2 players: no observations; a dataset needs them"):
         api.run(tiny(dataset="npz"), tmp_path)
-    assert not (tmp_path / "tiny" / api.LOG).exists()
+    assert not (tmp_path / "tiny" / api.LOG_FILE).exists()
 
 
 def unsupported(game):

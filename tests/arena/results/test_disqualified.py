@@ -111,7 +111,7 @@ def test_more_blocks_change_nothing_that_was_before(tmp_path):
         fill_winning(tmp_path / f"{blocks}.db", plan, forfeits)
         with Store.open(tmp_path / f"{blocks}.db") as store:
             matches = board_matches(Tournament(store, plan), 0)
-            assert Tournament(store, plan).out(0) == {2: 2}
+            assert Tournament(store, plan).disqualified(0) == {2: 2}
         frames.append(matches[matches["round"] < 3].drop(columns="distinct_share"))  # which later blocks may change
     pd.testing.assert_frame_equal(*frames)
 
@@ -122,7 +122,7 @@ def test_nobody_is_disqualified_after_a_round_that_is_not_complete(tmp_path):
         path = tmp_path / f"{missing}.db"
         fill_with(path, plan, forfeits, [spec for number, spec in enumerate(all_matches(plan)) if number != missing])
         with Store.open(path) as store:
-            assert Tournament(store, plan).out(0) == out
+            assert Tournament(store, plan).disqualified(0) == out
 
 
 def test_a_tournament_without_faults_is_as_it_was_and_with_a_zero_nobody_is_disqualified(tmp_path):

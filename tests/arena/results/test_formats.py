@@ -16,7 +16,7 @@ from arena.cli.app import run_command
 from arena.cli.output import print_detail, print_json
 from arena.core.errors import ConfigError
 from arena.core.names import shown_name
-from arena.match.estimates import pack
+from arena.match.estimates import pack_estimates
 from arena.plan.config import FORMATS, config_from
 from arena.results import match_files
 from arena.results.matches import board_matches
@@ -138,7 +138,7 @@ def tables(folder):
 
 def test_matches_are_the_same_in_every_format_and_those_of_the_boards(log, tmp_path, monkeypatch):
     path, plan = log
-    monkeypatch.setattr("arena.tournament.tournament.PAGE", 2)
+    monkeypatch.setattr("arena.tournament.tournament.PAGE_BLOCKS", 2)
     monkeypatch.setattr(match_files, "MIN_ROW_GROUP_ROWS", 10)
     api.export(path, out=tmp_path, what=["matches"], formats=[*TABULAR, "jsonl"])
     made = tables(tmp_path)
@@ -174,7 +174,9 @@ def test_what_bots_expected_is_in_every_table_of_matches_as_in_json_lines(tmp_pa
             values = [rng.randint(-1000, 1000) for _ in range(players)] if rng.random() < 0.4 else []
             line = [rng.randrange(9) for _ in range(rng.randrange(3))]
             kept += [(ply, values, line, [])] if values or line else []
-        results.append(finished(spec, row(spec.lineup, list(range(players)), estimates=pack(kept), dropped={})))
+        results.append(
+            finished(spec, row(spec.lineup, list(range(players)), estimates=pack_estimates(kept), dropped={}))
+        )
     with Store.create(tmp_path / "matches.db") as store:
         store.add(plan, results, begin(store, plan))
     api.export(tmp_path / "matches.db", out=tmp_path, what=["matches"], formats=["csv", "json", "parquet", "jsonl"])

@@ -20,7 +20,7 @@ from arena.results.match_files import match_lines
 from arena.results.matches import board_matches
 from arena.schedule.kinds.gauntlet import Gauntlet
 from arena.schedule.kinds.round_robin import RoundRobin
-from arena.stats.board import Played, rating_columns, ratings_of
+from arena.stats.board import MatchArrays, rating_columns, ratings_of
 from arena.stats.online_trueskill import draw_probability_at
 from arena.store import Store
 from arena.tournament.tournament import Tournament
@@ -146,7 +146,7 @@ def converged(matches, places):
     backwards = matches[::-1]
     entries = np.array([[places[each] for each in spec.seats] for _, spec, _ in backwards])
     ranks = np.array([[seat.rank for seat in result.seats] for _, _, result in backwards])
-    ratings = ratings_of(Played(entries, ranks, np.array([place for place, _, _ in backwards]), None))
+    ratings = ratings_of(MatchArrays(entries, ranks, np.array([place for place, _, _ in backwards]), None))
     columns = rating_columns(ratings).drop(columns="distinct_matches")
     order = sorted(range(len(columns)), key=lambda place: -columns["rating"].iloc[place])
     leads = {upper: float(ratings.spread.ahead(upper, lower)) for upper, lower in itertools.pairwise(order)}

@@ -93,7 +93,7 @@ def test_copies_of_blocks_neither_narrow_the_interval_nor_add_certainty():
 
 
 def test_one_game_played_again_and_again_tells_nothing_of_two_bots(tmp_path):
-    plan, path = samples.schedule(NAMES[:2], (2,), 40), tmp_path / "small" / api.LOG
+    plan, path = samples.schedule(NAMES[:2], (2,), 40), tmp_path / "small" / api.LOG_FILE
     path.parent.mkdir()
     same = [
         samples.finished(spec, samples.row(spec.lineup, [spec.seats[0], 1 - spec.seats[0]], moves="S- L+"))
@@ -153,7 +153,7 @@ def test_too_few_or_equal_blocks_tell_nothing_of_a_saving():
 @pytest.fixture(scope="module")
 def log(tmp_path_factory):
     """The log of a round robin of three bots with two and three players."""
-    path = tmp_path_factory.mktemp("log") / "small" / api.LOG
+    path = tmp_path_factory.mktemp("log") / "small" / api.LOG_FILE
     path.parent.mkdir()
     samples.fill(path, samples.schedule(NAMES, (2, 3), 12))
     return path

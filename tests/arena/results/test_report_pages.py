@@ -15,7 +15,7 @@ import arena
 from arena import api
 from arena.cli.app import run_command
 from arena.core.errors import StoreError
-from arena.match.estimates import pack
+from arena.match.estimates import pack_estimates
 from arena.match.replay import replay
 from arena.results.pages.figures import FIGURES
 from arena.results.pages.replay import replay_page, write_replay
@@ -187,7 +187,7 @@ def test_the_page_of_a_match_has_what_bots_expected_with_its_graph_and_marks_whe
     own = [500 if seat == movers[ply] else -500 for seat in range(2)]
     line = [states[ply - 1].string_to_action(match.moves[ply]), 99]
     kept = [(ply, own, line, []), (again, [-value // 2 for value in own], [], [])]
-    match = replace(match, packed_estimates=pack(kept))
+    match = replace(match, packed_estimates=pack_estimates(kept))
     page = replay_page(match).decode()
     plies = data_of(page.encode())["plies"]
     assert plies[ply]["evaluation"] == [value / 1000 for value in own] and plies[ply]["line"] == [match.moves[ply]]
@@ -221,7 +221,7 @@ def _hang(state):
 @pytest.mark.parametrize("first", [True, False])
 def test_a_game_that_cannot_be_drawn_is_told_in_a_line(monkeypatch, tmp_path, capsys, draw, told, first):
     match = api.play_match("connect_four", ["random", "random"], 4)
-    monkeypatch.setattr("arena.results.pages.replay.GAME_SECONDS", 0.2)
+    monkeypatch.setattr("arena.results.pages.replay.GAME_CPU_SECONDS", 0.2)
     kind = type(load_game("connect_four", 2).new_initial_state())
     drawn, svg = [], kind.svg
     monkeypatch.setattr(kind, "svg", lambda state: draw(state) if first or drawn else drawn.append(1) or svg(state))

@@ -19,12 +19,13 @@ from arena.results.power import PowerOptions, paired_differences, power
 from arena.runner.compare import compare, comparison_plan
 from arena.runner.folds import SequentialFold
 from arena.runner.options import Matchup, StopRule
-from arena.schedule.comparisons import Compared, StopTest
+from arena.schedule.comparisons import ComparisonPlan, StopTest
 from arena.schedule.kinds.duel import Duel
 from arena.stats.sprt import Sprt
 from arena.store import Store
+from arena.tournament.lookup import lineups_in_log
 from arena.tournament.sequential import tally_of
-from arena.tournament.tally import PATIENCE_BLOCKS, SeatResult, Tally
+from arena.tournament.tally import MAX_REPEATED_BLOCKS, SeatResult, Tally
 from arena.tournament.tournament import Tournament
 from arena.workers.process import WorkerProcess
 from tests.support import samples
@@ -80,7 +81,7 @@ def bots(tmp_path_factory):
 
 def lines(folder):
     """The log of a comparison as JSON Lines."""
-    with Store.open(folder / api.LOG) as store:
+    with Store.open(folder / api.LOG_FILE) as store:
         return "".join(match_lines(Tournament(store, Tournament(store).plan.schedule())))
 
 
@@ -120,8 +121,8 @@ def test_the_same_question_again_plays_nothing_and_a_stricter_one_goes_on(three,
     assert (progress.played, progress.found, progress.total) == (0, *[2 * len(three.tally.blocks)] * 2)
     assert again.outcome.complete
     assert again.as_dict() == three.as_dict()
-    with Tournament.open(three.folder / api.LOG) as tournament:
-        there = sum(len(lineups) for _, lineups in tournament.looked_up(tournament.planned.blocks()))
+    with Tournament.open(three.folder / api.LOG_FILE) as tournament:
+        there = sum(len(lineups) for _, lineups in lineups_in_log(tournament.store, tournament.planned.blocks()))
     stricter = compare(THREE, StopRule(Sprt(0, 60, alpha=0.001)), workers=1, home=tmp_path)
     counted = 2 * len(stricter.tally.blocks)
     assert 2 * len(three.tally.blocks) <= stricter.outcome.progress.found <= min(there, counted)
@@ -144,7 +145,7 @@ def test_the_other_way_round_the_same_log_is_read_and_everything_is_mirrored(thr
 
 
 def test_scores_are_those_of_the_log(three):
-    with Store.open(three.folder / api.LOG) as store:
+    with Store.open(three.folder / api.LOG_FILE) as store:
         schedule = Tournament(store).schedule
         matches = board_matches(Tournament(store), 0)
     a, b = (
@@ -160,7 +161,7 @@ def test_scores_are_those_of_the_log(three):
 
 def test_faults_count_as_losses_and_are_told(bots, tmp_path):
     found = compare(Matchup(f"{bots}:Fragile", "random", "epicycle"), StopRule.fixed(12), workers=1, home=tmp_path)
-    with sqlite3.connect(found.folder / api.LOG) as log:
+    with sqlite3.connect(found.folder / api.LOG_FILE) as log:
         forfeits = log.execute("SELECT count(*) FROM seats WHERE cause IS NOT NULL").fetchone()[0]
     assert found.tally.forfeits == [forfeits, 0] and forfeits > 0
 
@@ -169,7 +170,7 @@ def test_faults_count_as_losses_and_are_told(bots, tmp_path):
 def test_deterministic_bots_that_repeat_themselves_pile_up_no_evidence(bots, tmp_path):
     pair = (f"{bots}:Low", f"{bots}:High")
     found = compare(Matchup(*pair, "epicycle", opening="none"), workers=1, home=tmp_path)
-    assert (found.end, found.tally.repeats, found.tally.counts.sum()) == ("openings", PATIENCE_BLOCKS, 1)
+    assert (found.end, found.tally.repeats, found.tally.counts.sum()) == ("openings", MAX_REPEATED_BLOCKS, 1)
     more = compare(Matchup(*pair, "epicycle", opening="random:1"), workers=1, home=tmp_path)
     assert more.end == "openings"
     assert 1 < more.tally.counts.sum() < 30 < more.tally.repeats
@@ -221,7 +222,7 @@ def test_whatever_finishes_first_and_whatever_is_in_the_log_the_same_blocks_coun
         "abc",
         boards=(samples.board(3, range(3), 120),),
         scheduler=Duel(bots=("a", "b"), fillers=("c",)),
-        comparison=Compared(0, 1, test, 2),
+        comparison=ComparisonPlan(0, 1, test, 2),
     )
     rows = {spec: samples.random_row(spec, random.Random(spec.id)) for spec in samples.all_matches(plan)}
     order = sorted(rows, key=lambda spec: spec.block.round + rng.uniform(0, 4))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
 from arena import api
-from arena.match.heartbeat import MOST_MOVES, SIZE, Heartbeat
+from arena.match.heartbeat import HEARTBEAT_BYTES, MAX_SHOWN_MOVES, Heartbeat
 from arena.match.replay import replay
 from arena.runner import in_play
 from arena.runner.in_play import FILE_NAME, InPlay, read_in_play
@@ -42,8 +42,8 @@ bots = [{ bot = "b.py:Slow" }, { bot = "random" }]
 @pytest.fixture
 def heartbeat():
     with tempfile.TemporaryFile() as file:
-        file.truncate(SIZE)
-        made = Heartbeat(mmap.mmap(file.fileno(), SIZE))
+        file.truncate(HEARTBEAT_BYTES)
+        made = Heartbeat(mmap.mmap(file.fileno(), HEARTBEAT_BYTES))
         made.hide_moves()
         yield made
         made.close()
@@ -52,8 +52,8 @@ def heartbeat():
 @given(number=st.integers(0, 10_000), moves=st.lists(st.integers(0, 2**31 - 1), max_size=300))
 def test_the_driver_reads_the_moves_that_a_worker_shows(number, moves):
     with tempfile.TemporaryFile() as file:
-        file.truncate(SIZE)
-        heartbeat = Heartbeat(mmap.mmap(file.fileno(), SIZE))
+        file.truncate(HEARTBEAT_BYTES)
+        heartbeat = Heartbeat(mmap.mmap(file.fileno(), HEARTBEAT_BYTES))
         heartbeat.show_moves(number, moves)
         assert heartbeat.moves() == (number, moves)
         heartbeat.hide_moves()
@@ -62,15 +62,15 @@ def test_the_driver_reads_the_moves_that_a_worker_shows(number, moves):
 
 
 def test_of_a_very_long_match_the_first_moves_are_shown(heartbeat):
-    heartbeat.show_moves(2, range(MOST_MOVES + 5))
-    assert heartbeat.moves() == (2, [*range(MOST_MOVES)])
+    heartbeat.show_moves(2, range(MAX_SHOWN_MOVES + 5))
+    assert heartbeat.moves() == (2, [*range(MAX_SHOWN_MOVES)])
 
 
 def test_whatever_a_bot_has_written_there_is_read_without_harm(heartbeat):
-    for head in (-(2**63), -2, 2**63 - 1, MOST_MOVES, 5 * (MOST_MOVES + 1)):
+    for head in (-(2**63), -2, 2**63 - 1, MAX_SHOWN_MOVES, 5 * (MAX_SHOWN_MOVES + 1)):
         heartbeat._words[4] = head
         found = heartbeat.moves()
-        assert found is None or len(found[1]) <= MOST_MOVES
+        assert found is None or len(found[1]) <= MAX_SHOWN_MOVES
 
 
 @pytest.fixture(scope="module")
@@ -101,7 +101,7 @@ def running(tmp_path_factory):
 @pytest.mark.system
 def test_moves_of_a_match_in_play_are_shown_and_are_those_that_the_log_has_in_the_end(running):
     folder, told, shown = running
-    with Store.open(folder / api.LOG) as store:
+    with Store.open(folder / api.LOG_FILE) as store:
         matches = {seen.id: store.match(*store.find_matches(seen.id)[0]) for seen in told}
     assert len(told) > 3 and len({len(seen.moves) for seen in told}) > 3
     for seen in told:
@@ -152,7 +152,7 @@ def test_moves_that_the_rules_do_not_allow_are_not_shown(tmp_path, no_time_passe
     folder = home_of(config) / "slow"
     with (
         TestClient(create_app(home_of(config)), base_url="http://127.0.0.1:8000") as client,
-        Store.create(folder / api.LOG),
+        Store.create(folder / api.LOG_FILE),
     ):
         for board, seats, moves, is_shown in (
             (0, (0, 1), [0], True),

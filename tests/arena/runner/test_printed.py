@@ -7,8 +7,8 @@ import pytest
 from arena import api
 from arena.cli.app import run_command
 from arena.isolation.bubblewrap import missing_requirements
-from arena.match.faults import MAX_TRACEBACK
-from arena.match.printed import MOST, Printed
+from arena.match.faults import MAX_TRACEBACK_CHARS
+from arena.match.printed import MAX_PRINTED_CHARS, PrintedOutput
 
 TALKERS = """
 import sys
@@ -57,7 +57,7 @@ def test_the_end_of_what_a_bot_prints_in_a_match_is_there_without_what_steers_a_
     skip_without(level)
     match = api.play_match("magic_mids", ["random", "b.py:Talker"], seed=1, isolation=[None, level])
     assert list(match.printed) == [1]
-    assert len(match.printed[1]) <= max(MOST, MAX_TRACEBACK)
+    assert len(match.printed[1]) <= max(MAX_PRINTED_CHARS, MAX_TRACEBACK_CHARS)
     assert match.printed[1].splitlines()[-1].startswith("I see ")
     assert all(letter.isprintable() or letter == "\n" for letter in match.printed[1])
 
@@ -66,7 +66,7 @@ def test_the_end_of_what_a_bot_prints_in_a_match_is_there_without_what_steers_a_
 def test_the_end_of_what_a_bot_prints_is_kept_with_its_fault(level, talkers):
     skip_without(level)
     detail = api.play_match("epicycle", ["b.py:Breaker", "random"], seed=1, isolation=[level, None]).details[0]
-    assert len(detail) <= 2 * MAX_TRACEBACK + 200
+    assert len(detail) <= 2 * MAX_TRACEBACK_CHARS + 200
     assert -1 < detail.index("the last word") < detail.index("RuntimeError: broken on purpose")
 
 
@@ -93,10 +93,10 @@ def test_a_bot_may_use_standard_output_as_a_file(level, talkers):
 
 
 def test_only_ends_are_kept_and_nothing_of_what_is_printed_while_nobody_plays():
-    printed = Printed()
+    printed = PrintedOutput()
     out = printed.as_text()
-    for seat, text in ((0, "a" * 10 * MOST), (1, "one"), (0, "b"), (-1, "nobody"), (0, "c\r")):
+    for seat, text in ((0, "a" * 10 * MAX_PRINTED_CHARS), (1, "one"), (0, "b"), (-1, "nobody"), (0, "c\r")):
         printed.seat = partial(int, seat)
         print(text, end="", file=out)
-    assert printed.take() == {0: "a" * (MOST - 3) + "bc ", 1: "one"}
+    assert printed.take() == {0: "a" * (MAX_PRINTED_CHARS - 3) + "bc ", 1: "one"}
     assert printed.take() == {}

@@ -9,7 +9,7 @@ import tracemalloc
 
 import pytest
 
-from arena.match.faults import Charge
+from arena.match.faults import KnownFault
 from arena.match.heartbeat import NOBODY
 from arena.match.result import SeatRow
 from arena.runner import board_queue, play_order, retries
@@ -311,7 +311,7 @@ def deaths(tmp_path, *seats):
         return [[*charges] for _, charges in chunk.matches][:1], len(todo.not_played)
 
 
-CHARGED = Charge(0, 3, "crash", "it ended with code 1")
+CHARGED = KnownFault(0, 3, "crash", "it ended with code 1")
 
 
 @pytest.mark.parametrize(

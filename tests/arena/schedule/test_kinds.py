@@ -21,7 +21,7 @@ from arena.core.errors import ConfigError
 from arena.core.paths import ROOT
 from arena.plan.config import config_from
 from arena.schedule import kinds
-from arena.schedule.kinds import BUILT_IN, kind_named
+from arena.schedule.kinds import BUILT_IN_KINDS, kind_named
 from arena.schedule.kinds.adaptive import Adaptive
 from arena.schedule.kinds.gauntlet import Gauntlet
 from arena.schedule.kinds.round_robin import RoundRobin
@@ -183,8 +183,8 @@ def test_a_plug_in_that_cannot_be_used_is_refused_in_a_line(monkeypatch, found, 
 
 
 def test_every_file_is_a_kind_of_its_name_and_configurations_may_name_all_but_duels():
-    assert [kind_named(name).kind for name in BUILT_IN] == [*BUILT_IN]
-    assert {kind.kind for kind in kinds.kinds()} == {*BUILT_IN} - {"duel"}
+    assert [kind_named(name).kind for name in BUILT_IN_KINDS] == [*BUILT_IN_KINDS]
+    assert {kind.kind for kind in kinds.kinds()} == {*BUILT_IN_KINDS} - {"duel"}
 
 
 @pytest.mark.parametrize(
@@ -276,6 +276,6 @@ def test_no_code_outside_the_files_of_kinds_compares_the_name_of_one():
             if isinstance(node, ast.Compare):
                 compared = [node.left, *node.comparators]
             names = {each.value for part in compared for each in ast.walk(part) if isinstance(each, ast.Constant)}
-            if names & {*BUILT_IN}:
+            if names & {*BUILT_IN_KINDS}:
                 found.append(f"{path.relative_to(ROOT)}:{node.lineno}")
     assert found == []

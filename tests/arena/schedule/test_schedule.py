@@ -13,7 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from arena.core.limits import Limits
-from arena.core.match_ids import Kind, match_id
+from arena.core.match_ids import DiceKind, match_id
 from arena.plan.model import ResolvedPlan
 from arena.schedule.kinds.duel import Duel
 from arena.schedule.kinds.gauntlet import Gauntlet
@@ -160,7 +160,7 @@ def guests(**changes):
         (schedule(limits=Limits(60.0, 301.0)), False),
         (schedule(permutations=True), False),
         (guests(keys=("aa",)), False),
-        (guests(keys=("aa",), secret_dice=Kind.COMMON), False),
+        (guests(keys=("aa",), secret_dice=DiceKind.COMMON), False),
     ],
     ids=["seed", "options", "rules", "opening", "move limit", "preparation limit", "line-ups", "secret", "common"],
 )

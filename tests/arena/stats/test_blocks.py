@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.stats.blocks import blocks_of, distinct_share
-from arena.stats.board import Played, distinct_matches, rating_columns, ratings_of
+from arena.stats.board import MatchArrays, distinct_matches, rating_columns, ratings_of
 from arena.stats.covariance import covariance_of
 from arena.stats.fit import fit_with_margin, results_of
 
@@ -14,8 +14,8 @@ from arena.stats.fit import fit_with_margin, results_of
 def test_matches_of_a_block_are_no_independent_witnesses():
     """The same results as 400 blocks of one match and as 100 blocks of four that always agree."""
     entries, ranks = np.tile([0, 1], (400, 1)), np.where((np.arange(400) < 240)[:, None], [0, 1], [1, 0])
-    alone = ratings_of(Played(entries, ranks, np.arange(400), None))
-    together = ratings_of(Played(entries, ranks, np.arange(400) // 4, None))
+    alone = ratings_of(MatchArrays(entries, ranks, np.arange(400), None))
+    together = ratings_of(MatchArrays(entries, ranks, np.arange(400) // 4, None))
     assert alone.fit.mu == pytest.approx(together.fit.mu)
     assert together.spread.between(0, 1) == pytest.approx(2 * alone.spread.between(0, 1), rel=0.1)
 
@@ -26,7 +26,9 @@ def copied(times, shares=True):
     ranks = np.array([[0, 1], [1, 0], [0, 1], [1, 0], [0, 1], [0, 1], [1, 0], [0, 1], [0, 1], [1, 0], [1, 0], [1, 0]])
     entries, moves = np.tile([[0, 1], [1, 0]], (6 * times, 1)), np.tile(np.arange(12), times)
     block = np.repeat(rng.permutation(6 * times), 2)
-    return Played(entries, np.tile(ranks, (times, 1)), block, distinct_share(block, entries, moves) if shares else None)
+    return MatchArrays(
+        entries, np.tile(ranks, (times, 1)), block, distinct_share(block, entries, moves) if shares else None
+    )
 
 
 @pytest.mark.parametrize("times", [2, 49])
@@ -48,7 +50,7 @@ def test_without_shares_every_block_is_distinct():
 
 def test_one_game_played_over_and_over_leaves_intervals_open():
     entries, block = np.tile([0, 1], (40, 1)), np.arange(40)
-    one = Played(entries, np.tile([0, 1], (40, 1)), block, distinct_share(block, entries, np.zeros(40, int)))
+    one = MatchArrays(entries, np.tile([0, 1], (40, 1)), block, distinct_share(block, entries, np.zeros(40, int)))
     columns = rating_columns(ratings_of(one))
     assert columns["distinct_matches"].tolist() == [1, 1]
     assert columns[["rating_ci_low", "rating_ci_high"]].isna().all(axis=None)
@@ -70,7 +72,7 @@ def test_blocks_of_all_line_ups_of_three_are_one_unit_each():
     lineups = np.array([[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]])
     entries, block = np.tile(lineups, (5, 1)), np.repeat(np.arange(5), 6)
     ranks = np.argsort(np.random.default_rng(1).random((30, 3)), axis=1)
-    board = ratings_of(Played(entries, ranks, block, None))
+    board = ratings_of(MatchArrays(entries, ranks, block, None))
     assert board.blocks.results.shape[1] == 6
     assert board.spread.covariance.blocks.tolist() == [5, 5, 5]
 

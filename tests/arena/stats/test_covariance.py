@@ -10,7 +10,7 @@ from scipy.stats import norm
 
 from arena.stats import covariance
 from arena.stats.blocks import blocks_of
-from arena.stats.board import Played, ratings_of
+from arena.stats.board import MatchArrays, ratings_of
 from arena.stats.covariance import covariance_of, curvatures, inverse_precision, precision
 from arena.stats.fit import BETA, MU, PRIOR_PRECISION, fit_with_margin, margin_response, results_of
 from tests.support.worlds import World, board_of, round_robin
@@ -84,7 +84,7 @@ def test_the_standard_error_of_two_bots_follows_from_the_share_of_blocks_won():
     won, count = 260, 400
     entries, block = np.tile([0, 1], (count, 1)), np.arange(count)
     ranks = np.where((block < won)[:, None], [0, 1], [1, 0])
-    board = ratings_of(Played(entries, ranks, block, None))
+    board = ratings_of(MatchArrays(entries, ranks, block, None))
     share, scale = won / count, math.sqrt(2) * BETA
     gap = scale * norm.ppf(share)
     error = scale * math.sqrt(share * (1 - share) / count) / norm.pdf(norm.ppf(share))
@@ -104,7 +104,7 @@ def test_dice_that_a_seat_has_in_both_matches_make_intervals_shorter():
 
 def test_boards_that_do_not_know_each_other_have_the_errors_that_each_has_alone():
     one, other = (round_robin(seed, 2, 20, bots=4)[1] for seed in (1, 2))
-    both = Played(
+    both = MatchArrays(
         np.concatenate([one.entries, other.entries + 10]),
         np.concatenate([one.ranks, other.ranks]),
         np.concatenate([one.block, other.block + 1 + one.block.max()]),
@@ -133,6 +133,6 @@ def test_thousands_of_bots_have_intervals_that_hold():
     skill = rng.normal(MU, BETA, 1500)
     entries = np.concatenate([rng.permutation(1500).reshape(-1, 2) for _ in range(8)])
     ranks = np.argsort(-(skill[entries] + rng.normal(0, BETA, entries.shape)), axis=1)
-    spread = ratings_of(Played(entries, ranks, np.arange(len(entries)), None)).spread
+    spread = ratings_of(MatchArrays(entries, ranks, np.arange(len(entries)), None)).spread
     error = (spread.mu - spread.mu.mean()) - (skill - skill.mean())
     assert 0.93 < np.mean(np.abs(error) <= spread.high - spread.mu) < 0.99

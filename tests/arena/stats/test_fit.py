@@ -13,7 +13,7 @@ from scipy.stats import norm
 
 from arena.core.errors import ArenaError
 from arena.stats import fit as fitting
-from arena.stats.board import Played, rating_columns, ratings_of
+from arena.stats.board import MatchArrays, rating_columns, ratings_of
 from arena.stats.fit import BETA, MU, SIGMA, fit, fit_with_margin, results_of
 from arena.stats.online_trueskill import margin_of
 from tests.support.worlds import World, board_of, ranks_of
@@ -174,7 +174,7 @@ def test_shuffling_matches_and_renumbering_blocks_changes_no_bit_of_a_leaderboar
     rng = np.random.default_rng(1)
     order = rng.permutation(len(board.block))
     names = rng.permutation(1000)[board.block]
-    shuffled = Played(board.entries[order], board.ranks[order], names[order], None)
+    shuffled = MatchArrays(board.entries[order], board.ranks[order], names[order], None)
     before, after = (rating_columns(ratings_of(each)) for each in (board, shuffled))
     assert len(before) > players
     assert before.to_csv() == after.to_csv()
@@ -227,7 +227,7 @@ def test_equal_bots_that_only_tie_stay_equal():
     results, found = fitted([range(4)] * 300, [[0] * 4] * 300, 0.9)
     assert found.mu == pytest.approx(np.full(4, MU))
     assert (found.sigma < SIGMA).all()
-    assert fit_with_margin(results, results.times).margin == pytest.approx(margin_of(fitting.MOST_DRAWS))
+    assert fit_with_margin(results, results.times).margin == pytest.approx(margin_of(fitting.MAX_DRAW_PROBABILITY))
 
 
 def test_three_hundred_bots_converge():
@@ -238,7 +238,7 @@ def test_three_hundred_bots_converge():
 
 
 def test_a_fit_that_does_not_converge_is_an_error(monkeypatch):
-    monkeypatch.setattr(fitting, "MOST_ROUNDS", 1)
+    monkeypatch.setattr(fitting, "MAX_FIT_ROUNDS", 1)
     with pytest.raises(
         ArenaError, match=r"ratings of 4 bots did not converge: after 1 rounds they still move by .* sigma"
     ):
@@ -256,7 +256,7 @@ def test_the_draw_margin_of_two_bots_is_where_they_win_and_tie_as_often_as_they_
 @pytest.mark.parametrize("ranks", [[[0, 1]] * 5, [[0, 0]] * 5])
 def test_the_draw_margin_keeps_within_bounds(ranks):
     results = results_of(np.array([[0, 1]] * 5), np.array(ranks))
-    bound = fitting.LEAST_DRAWS if ranks[0] == [0, 1] else fitting.MOST_DRAWS
+    bound = fitting.MIN_DRAW_PROBABILITY if ranks[0] == [0, 1] else fitting.MAX_DRAW_PROBABILITY
     assert fit_with_margin(results, results.times).margin == pytest.approx(margin_of(bound))
 
 

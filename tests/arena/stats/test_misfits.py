@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from arena.results.crosstable import crosstable
-from arena.stats.misfits import RELEVANT, ahead_and_behind
+from arena.stats.misfits import MIN_RELEVANT_DIFFERENCE, ahead_and_behind
 from arena.stats.online_trueskill import margin_of
 from tests.support.misfit_worlds import CIRCLES, HELD, RARE, World, in_circle
 
@@ -80,7 +80,7 @@ def test_losses_of_one_who_should_always_win_surprise_by_their_chance():
 def test_what_hardly_differs_from_the_prediction_is_no_misfit_however_sure():
     found = crosstable(World(4, 2, 4000, 1.0, seat=1.0).matches(1), 2)
     apart = (found.pairs["lead"] - found.pairs["predicted"]).abs()
-    assert apart.max() < RELEVANT
+    assert apart.max() < MIN_RELEVANT_DIFFERENCE
     assert found.misfits.empty
 
 

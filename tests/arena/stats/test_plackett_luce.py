@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from arena.stats.fit import results_of
-from arena.stats.plackett_luce import log_worths, shares, turned
+from arena.stats.plackett_luce import log_worths, shares, with_ties_reversed
 
 
 def worths(entries, ranks, weights=None):
@@ -53,7 +53,7 @@ def test_a_bot_that_only_wins_has_a_finite_worth_above_all_others():
 def test_ties_are_turned_around_and_nothing_else():
     results = results_of(np.array([[4, 5, 6, 7]]), np.array([[1, 0, 1, 1]]))
     assert results.who.tolist() == [[1, 0, 2, 3]]
-    assert turned(results).tolist() == [[1, 3, 2, 0]]
+    assert with_ties_reversed(results).tolist() == [[1, 3, 2, 0]]
 
 
 def test_shares_add_up_and_are_in_proportion():

@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import ndtr, ndtri, stdtrit
 
-from arena.stats.board import Played, rating_columns, ratings_of
+from arena.stats.board import MatchArrays, rating_columns, ratings_of
 from arena.stats.covariance import Covariance
 from arena.stats.fit import BETA, MU
 from arena.stats.means import students_t
-from arena.stats.ranks import MOST_LETTERS, Spread, groups, letter, order_doubt, rank_ranges
+from arena.stats.ranks import MAX_GROUP_LETTERS, Spread, groups, letter, order_doubt, rank_ranges
 from tests.support.worlds import World, board_of, ranks_of
 
 
@@ -98,8 +98,8 @@ def test_of_one_difference_the_limit_is_the_normal_quantile_and_of_many_it_is_mo
 
 def test_of_many_letters_the_first_and_the_last_are_written():
     written = groups(known(np.arange(40.0), 2))
-    assert max(len(letters_of(each)) for each in written) > MOST_LETTERS
-    assert all(("-" in each) == (len(letters_of(each)) > MOST_LETTERS) for each in written)
+    assert max(len(letters_of(each)) for each in written) > MAX_GROUP_LETTERS
+    assert all(("-" in each) == (len(letters_of(each)) > MAX_GROUP_LETTERS) for each in written)
 
 
 def test_few_blocks_have_a_greater_quantile():
@@ -114,7 +114,7 @@ def winner_of_all(blocks, others=2):
     pairs = [(0, other) for other in range(1, others + 1)] + list(itertools.combinations(range(1, others + 1), 2))
     entries = np.array([pair for _ in range(blocks) for pair in pairs])
     ranks = np.array([[0, 1] if 0 in pair or number % 2 else [1, 0] for number in range(blocks) for pair in pairs])
-    return Played(entries, ranks, np.arange(len(entries)), None)
+    return MatchArrays(entries, ranks, np.arange(len(entries)), None)
 
 
 def test_a_bot_that_only_wins_is_not_surer_than_the_model_lets_it_be():
@@ -132,7 +132,7 @@ def test_a_bot_that_loses_to_all_and_ties_with_its_like_is_no_surer_than_the_mod
     entries = np.array(pairs * 20)
     ranks = np.array([[0, 0] if pair == (2, 3) else [0, 1] for pair in pairs] * 20)
     ranks[::6] = np.where(rng.random(20)[:, None] < 0.7, [0, 1], [1, 0])  # only the upper two take turns
-    board = Played(entries, ranks, np.arange(120), None)
+    board = MatchArrays(entries, ranks, np.arange(120), None)
     ratings = ratings_of(board)
     assert (ratings.spread.to_mean[2:] > ratings.fit.sigma[2:] / 3).all()
 
@@ -140,7 +140,7 @@ def test_a_bot_that_loses_to_all_and_ties_with_its_like_is_no_surer_than_the_mod
 @pytest.mark.parametrize("ranks", [[0, 1], [0, 0]])
 @pytest.mark.parametrize("blocks", [1, 2, 30])
 def test_boards_on_which_nothing_varies_have_finite_ratings_and_ranges(ranks, blocks):
-    board = Played(np.tile([3, 8], (blocks, 1)), np.tile(ranks, (blocks, 1)), np.arange(blocks), None)
+    board = MatchArrays(np.tile([3, 8], (blocks, 1)), np.tile(ranks, (blocks, 1)), np.arange(blocks), None)
     columns = rating_columns(ratings_of(board))
     assert np.isfinite(columns[["rating", "sigma"]]).all(axis=None)
     assert columns[["rating_ci_low", "rating_ci_high"]].isna().all(axis=None) == (blocks == 1)
@@ -152,7 +152,7 @@ def test_boards_on_which_nothing_varies_have_finite_ratings_and_ranges(ranks, bl
 def test_a_bot_with_a_single_block_has_no_interval_and_every_rank():
     entries = np.array([[0, 1]] * 40 + [[1, 2]])
     ranks = np.array([[0, 1]] * 30 + [[1, 0]] * 10 + [[0, 1]])
-    columns = rating_columns(ratings_of(Played(entries, ranks, np.arange(41), None)))
+    columns = rating_columns(ratings_of(MatchArrays(entries, ranks, np.arange(41), None)))
     assert columns["rating_ci_low"].isna().tolist() == [False, False, True]
     assert columns.loc[2, ["rank_ci_low", "rank_ci_high"]].tolist() == [1, 3]
     assert (columns["distinct_matches"] == [40, 41, 1]).all()
@@ -194,7 +194,9 @@ def two_groups(blocks, seed):
     tables = np.array(list(itertools.combinations(range(6), 2)) * blocks)
     entries = tables[:, [[0, 1], [1, 0]]]
     performance = (skill[entries] + rng.normal(0, BETA, entries.shape)).reshape(-1, 2)
-    return skill, Played(entries.reshape(-1, 2), ranks_of(performance, 0), np.repeat(np.arange(len(tables)), 2), None)
+    return skill, MatchArrays(
+        entries.reshape(-1, 2), ranks_of(performance, 0), np.repeat(np.arange(len(tables)), 2), None
+    )
 
 
 def test_how_far_apart_groups_are_is_no_surer_than_matches_that_one_always_won_can_tell():

@@ -137,9 +137,9 @@ def test_a_result_too_surprising_for_the_package_brings_both_together_and_leaves
 
 @pytest.mark.parametrize("margin", [1e-6, 0.001, 0.01, 0.1, 1.0, 5.0])
 def test_far_truncations_continue_near_ones(margin):
-    far, further = -kernels.FAR + 1e-9, -kernels.FAR - 1e-9
+    far, further = -kernels.FAR_TAIL_SDS + 1e-9, -kernels.FAR_TAIL_SDS - 1e-9
     assert kernels.win_corrections(far) == pytest.approx(kernels.win_corrections(further), rel=1e-6)
-    near = [margin + kernels.FAR - 1e-9, margin + kernels.FAR + 1e-9]
+    near = [margin + kernels.FAR_TAIL_SDS - 1e-9, margin + kernels.FAR_TAIL_SDS + 1e-9]
     left, right = (kernels.draw_corrections(x, margin) for x in near)
     assert left == pytest.approx(right, rel=1e-5)
     assert kernels.draw_corrections(-near[0], margin)[0] == pytest.approx(-left[0])

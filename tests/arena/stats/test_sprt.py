@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 
 from arena.core.errors import ConfigError
 from arena.stats.estimates import fixed_estimate, lead, meets_first, most_likely, stopped_estimate
-from arena.stats.sprt import NORMALIZED, Sprt, block_values, elo_from_score, regularised, score_from_elo
+from arena.stats.sprt import NORMALIZED_ELO_PER_SD, Sprt, block_values, elo_from_score, regularised, score_from_elo
 from tests.support import sprt_worlds as worlds
 
 FASTCHESS = [
@@ -57,7 +57,7 @@ def best_log_likelihood(counts, model, elo):
         mean = values @ p
         if model == "logistic":
             return mean - score_from_elo(elo)
-        return mean - 0.5 - elo / NORMALIZED * math.sqrt(2) * math.sqrt((values - mean) ** 2 @ p)
+        return mean - 0.5 - elo / NORMALIZED_ELO_PER_SD * math.sqrt(2) * math.sqrt((values - mean) ** 2 @ p)
 
     found = minimize(
         lambda z: -weights @ np.log(shares(z)) / weights.sum(),

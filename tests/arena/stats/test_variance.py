@@ -9,7 +9,7 @@ from scipy import stats
 
 from arena.core.errors import StoreError
 from arena.stats.means import interval
-from arena.stats.variance import SHARES, seat_advantage, variance_shares, variance_table
+from arena.stats.variance import VARIANCE_SOURCES, seat_advantage, variance_shares, variance_table
 from tests.support.variance_worlds import KINDS, judge, true_shares, world
 
 
@@ -137,7 +137,7 @@ def test_without_two_blocks_of_the_same_bots_nothing_is_told_of_shares():
     assert variance_shares(frame, 2)["value"].isna().all()
     assert seat_advantage(frame, 2)["value_ci_low"].notna().all()
     empty = variance_table(frame[:0], 2)
-    assert empty["part"].tolist() == ["seat 0", "seat 1", *SHARES]
+    assert empty["part"].tolist() == ["seat 0", "seat 1", *VARIANCE_SOURCES]
     assert empty["value"].isna().all()
     level = frame.assign(return_=0.0)
     assert variance_shares(pd.concat([level, level.assign(block=level["block"] + 99)]), 2)["value"].isna().all()

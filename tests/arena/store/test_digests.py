@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.match.dice import key_hash
-from arena.match.estimates import pack
+from arena.match.estimates import pack_estimates
 from arena.match.result import SeatRow
 from arena.store import Store
-from arena.store.digests import PARTS, TABLES
+from arena.store.digests import DIGESTED_TABLES, MATCH_TABLES
 from tests.support.samples import all_matches, begin, entry, fill, finished, row, schedule
 
 KEY = bytes(32)
@@ -49,7 +49,7 @@ def sound(tmp_path_factory):
     fill(log, PLAN, leave_out=[0])
     with Store.create(log) as store:
         noted = row(0, [0, 1], moves="S- L+ " * 99)._replace(notes=[(0, "no surrogate \x00 é")])
-        noted = noted._replace(estimates=pack([(0, [500, -500], [7], [7, 2])]), dropped={1: 3})
+        noted = noted._replace(estimates=pack_estimates([(0, [500, -500], [7], [7, 2])]), dropped={1: 3})
         store.add(PLAN, [finished(MATCHES[0], noted)], begin(store, PLAN))
         store.finish_run("2027", counted=[])
     return log
@@ -65,7 +65,7 @@ def test_any_other_value_anywhere_is_named(sound, tmp_path_factory, data):
     log = tmp_path_factory.mktemp("log") / "matches.db"
     log.write_bytes(sound.read_bytes())
     with loosened(log) as connection:
-        table = data.draw(st.sampled_from([*TABLES, "boards", "blocks", *PARTS]))
+        table = data.draw(st.sampled_from([*DIGESTED_TABLES, "boards", "blocks", *MATCH_TABLES]))
         columns = [(name, key) for _, name, _, _, _, key in connection.execute(f"PRAGMA table_info({table})")]
         keys = [name for name, key in columns if key] or [columns[0][0]]
         at = data.draw(st.sampled_from(connection.execute(f"SELECT {', '.join(keys)} FROM {table}").fetchall()))
@@ -80,11 +80,11 @@ def test_any_other_value_anywhere_is_named(sound, tmp_path_factory, data):
         if connection.execute(query, at).fetchone() == before:
             return
     found = damage_of(log)
-    if table in TABLES:
+    if table in DIGESTED_TABLES:
         assert len(found) >= 1 and found[0].startswith(table)
     else:
         assert found
-    if table in PARTS and name not in keys:
+    if table in MATCH_TABLES and name not in keys:
         assert len(found) == 1
         with contextlib.closing(sqlite3.connect(log)) as connection:
             (identity,) = connection.execute("SELECT identity FROM blocks WHERE block = ?", at[:1]).fetchone()
@@ -135,7 +135,7 @@ def test_blocks_with_the_least_and_the_greatest_keys_are_checked_too(sound, tmp_
     log.write_bytes(sound.read_bytes())
     with sqlite3.connect(log) as connection:
         for key, now in enumerate((-(2**63), 2**63 - 1), 1):
-            for table in ("blocks", *PARTS):
+            for table in ("blocks", *MATCH_TABLES):
                 connection.execute(f"UPDATE {table} SET block = {now} WHERE block = {key}")
             connection.execute(f"UPDATE matches SET plies = plies + 1 WHERE block = {now} AND lineup = 1")
     assert len(damage_of(log)) == 2

@@ -223,7 +223,7 @@ def test_all_that_was_written_is_in_a_log_whose_files_of_sqlite_were_removed(log
 
 
 def test_a_log_that_cannot_be_copied_out_is_named_all_the_same(log, monkeypatch):
-    monkeypatch.setattr("arena.store.file_guard.own_folder", lambda *_: (_ for _ in ()).throw(OSError("full")))
+    monkeypatch.setattr("arena.store.file_guard.temporary_folder", lambda *_: (_ for _ in ()).throw(OSError("full")))
     with pytest.raises(
         StoreError, match=r"has been removed while it was written to, and cannot be copied out \(full\)"
     ):

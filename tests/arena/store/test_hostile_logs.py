@@ -20,7 +20,7 @@ from arena.cli.app import run_command
 from arena.core.errors import LogVersionError, StoreError
 from arena.store import Store
 from arena.store.schema import SCHEMA, SCHEMA_VERSION
-from arena.store.shape import POINTS
+from arena.store.shape import SUPER_JOURNAL_MAGIC
 from arena.store.writing import set_aside
 from tests.support.tournaments import home_of, log_of, write
 
@@ -171,9 +171,9 @@ def beside(log: Path, kind: str, victim: Path) -> None:
         Path(f"{log}{suffix}").symlink_to(victim)
     else:
         name, page = str(victim).encode(), 4096
-        header = POINTS + struct.pack(">IIIII", 0, 0, log.stat().st_size // page, 512, page)
+        header = SUPER_JOURNAL_MAGIC + struct.pack(">IIIII", 0, 0, log.stat().st_size // page, 512, page)
         named = struct.pack(">I", 2**30 // page + 1) + name + struct.pack(">II", len(name), sum(name))
-        Path(f"{log}{suffix}").write_bytes(header.ljust(512, b"\0") + named + POINTS)
+        Path(f"{log}{suffix}").write_bytes(header.ljust(512, b"\0") + named + SUPER_JOURNAL_MAGIC)
 
 
 @pytest.mark.parametrize(

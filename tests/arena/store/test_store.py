@@ -12,8 +12,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.core.errors import StoreError
-from arena.match.estimates import Estimate, pack
-from arena.store import LONG_MOVES, MAX_MOVES, SCHEMA_VERSION, MatchRow, SeatRow, Store, read_moves, set_aside
+from arena.match.estimates import Estimate, pack_estimates
+from arena.store import (
+    MAX_MOVES_BYTES,
+    MIN_COMPRESSED_MOVES_CHARS,
+    SCHEMA_VERSION,
+    MatchRow,
+    SeatRow,
+    Store,
+    read_moves,
+    set_aside,
+)
 from tests.support.samples import all_matches, begin, fill, finished, row, schedule
 
 PLAN = schedule(["alice", "bob", "carol"], players=(2, 3), blocks=4)
@@ -70,7 +79,7 @@ def rows(draw, players):
 def test_only_matches_with_estimates_have_a_row_of_them_and_wrong_ones_are_counted_by_bot(tmp_path):
     plan = schedule(["alice", "bob"])
     specs = all_matches(plan)
-    packed = pack([(0, [500, -500], [3, 4], []), (2, [], [5], [5, 9])])
+    packed = pack_estimates([(0, [500, -500], [3, 4], []), (2, [], [5], [5, 9])])
     results = [
         finished(specs[0], row(0, [0, 1], estimates=packed, dropped={0: 2})),
         finished(specs[1], row(1, [0, 1], dropped={0: 5, 1: 1})),
@@ -167,7 +176,7 @@ def test_matches_may_come_in_any_order_and_in_many_runs(tmp_path):
         assert read(tmp_path / "a.db", spec) == read(tmp_path / "b.db", spec)
 
 
-@pytest.mark.parametrize("length", [1, LONG_MOVES - 1, LONG_MOVES, 100_000])
+@pytest.mark.parametrize("length", [1, MIN_COMPRESSED_MOVES_CHARS - 1, MIN_COMPRESSED_MOVES_CHARS, 100_000])
 def test_long_moves_are_compressed_and_come_out_whole(log, length):
     moves = ("S- L+ " * length)[:length].strip()
     spec = MATCHES[0]
@@ -176,13 +185,13 @@ def test_long_moves_are_compressed_and_come_out_whole(log, length):
     connection = sqlite3.connect(log)
     (kept,) = connection.execute("SELECT moves FROM matches").fetchone()
     connection.close()
-    assert isinstance(kept, bytes) == (len(moves) >= LONG_MOVES)
-    assert len(kept) <= max(LONG_MOVES, length // 100)
+    assert isinstance(kept, bytes) == (len(moves) >= MIN_COMPRESSED_MOVES_CHARS)
+    assert len(kept) <= max(MIN_COMPRESSED_MOVES_CHARS, length // 100)
 
 
 def test_moves_that_swell_beyond_all_bounds_are_refused():
     with pytest.raises(StoreError, match="more than 64 MiB"):
-        read_moves(zlib.compress(b" " * (MAX_MOVES + 1)))
+        read_moves(zlib.compress(b" " * (MAX_MOVES_BYTES + 1)))
 
 
 def test_a_second_writer_is_refused_until_the_first_is_done(log):
@@ -257,12 +266,12 @@ def test_one_match_twice_in_a_batch_is_refused(log):
 def test_the_latest_run_tells_plan_and_versions(log):
     with Store.create(log) as store:
         with pytest.raises(StoreError, match="holds no run"):
-            store.last_plan()
-        assert store.last_versions() == {}
+            store.runs.last_plan()
+        assert store.runs.last_versions() == {}
         runs = [store.begin_run(f'"plan {n}"', f'{{"python": "3.{n}"}}', "2026", [], {}) for n in (11, 12)]
     assert runs == [1, 2]
     with Store.open(log) as store:
-        assert (store.last_plan(), store.last_versions()) == ('"plan 12"', {"python": "3.12"})
+        assert (store.runs.last_plan(), store.runs.last_versions()) == ('"plan 12"', {"python": "3.12"})
 
 
 def test_a_log_keeps_its_bots_and_their_source_once(log):

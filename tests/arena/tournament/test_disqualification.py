@@ -21,6 +21,7 @@ from arena.runner.options import RunOptions
 from arena.schedule.blocks import Schedule
 from arena.store import BotRow, Store
 from arena.tournament.disqualification import Disqualifications
+from arena.tournament.lookup import lineups_in_log
 from arena.tournament.tournament import Tournament
 from arena.workers.messages import Played, WorkerDeath, WorkerLost, encode
 from tests.support.faulty import fill_with, random_falls, random_plan, result_of, rule, sample
@@ -150,7 +151,7 @@ def counted_in(log, plan, board=None):
     """The ids of the matches in the log, or of a board, that count, as far as that is decided there."""
     with Store.open(log) as store:
         tournament = Tournament(store, plan)
-        there = tournament.looked_up(tournament.blocks(board))
+        there = lineups_in_log(tournament.store, tournament.blocks(board))
         return {match_id(block.identity, lineup) for block, lineups in there for lineup in lineups}
 
 
@@ -190,7 +191,7 @@ def test_however_results_come_in_and_wherever_a_run_is_stopped_what_counts_is_wh
         assert counted == expected
         assert (progress.total, progress.left, outcome.not_played) == (len(expected), 0, [])
         with Store.open(log) as store:
-            assert [Tournament(store, plan).out(index) for index in range(len(boards))] == boards
+            assert [Tournament(store, plan).disqualified(index) for index in range(len(boards))] == boards
 
 
 @pytest.mark.parametrize(("number", "out"), [(3, {0: 3}), (4, {0: 4}), (5, {})])

@@ -273,18 +273,18 @@ def test_a_fresh_log_draws_another_key(config):
 
 
 def test_a_log_takes_no_key_twice(config):
-    with Store.create(home_of(config) / "small" / api.LOG) as store:
+    with Store.create(home_of(config) / "small" / api.LOG_FILE) as store:
         store.keep_key(bytes(32), "2026")
         with pytest.raises(StoreError, match="another program has written to it"):
             store.keep_key(bytes(32), "2027")
         store.keep_key(bytes(range(32)), "2027")
-        assert [key.checked() for key in store.secret_keys()] == [bytes(32), bytes(range(32))]
+        assert [key.checked() for key in store.keys.all()] == [bytes(32), bytes(range(32))]
 
 
 @pytest.mark.usefixtures("chunks_of_one")
 def test_the_key_is_disclosed_by_the_run_that_finishes_and_not_before(config):
     interrupted(config)
-    files = [path for path in home_of(config).rglob("*") if not path.name.startswith(api.LOG)]
+    files = [path for path in home_of(config).rglob("*") if not path.name.startswith(api.LOG_FILE)]
     assert "plan.json" in {path.name for path in files}
     for held in [path.read_bytes() for path in files if path.is_file()] + [
         row[0].encode() for row in rows(config, "SELECT plan FROM runs")

@@ -11,7 +11,7 @@ import pytest
 
 from arena.cli.app import run_command
 from arena.registry.game_rules import RulesRecord
-from arena.tournament.same_rules import unlike
+from arena.tournament.same_rules import differing_rules
 
 PIG = """
 from engine import TERMINAL, Credit, Game, GameType, NotationError, State
@@ -243,5 +243,5 @@ def test_sources_are_the_same_by_way_of_others_too():
         for at, same in ((a, []), (b, [a]), (c, [b]), (d, []))
     ]
     for digest in (a, b, c):
-        assert [record.digest for record in unlike(digest, records)] == [d]
-    assert [record.digest for record in unlike(d, records)] == [a, b, c]
+        assert [record.digest for record in differing_rules(digest, records)] == [d]
+    assert [record.digest for record in differing_rules(d, records)] == [a, b, c]

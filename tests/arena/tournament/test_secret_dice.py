@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena import api
-from arena.core.match_ids import Kind, stream_ids
+from arena.core.match_ids import DiceKind, stream_ids
 from arena.match.dice import (
     BOTS_PERSON,
     DICE_PERSON,
@@ -62,8 +62,8 @@ def test_the_vectors_of_secret_dice_are_the_published_ones():
 def test_a_matchs_id_is_the_documented_hash_of_its_block_and_line_up():
     identity = bytes(range(16))
     wanted = hashlib.blake2b(identity + b"\x02\x00\x00\x00", digest_size=16, person=b"arena match v2").digest()
-    assert stream_ids(Kind.SECRET, b"block", identity, 2) == (wanted, b"block")
-    for kind in (Kind.PUBLIC, Kind.COMMON):
+    assert stream_ids(DiceKind.SECRET, b"block", identity, 2) == (wanted, b"block")
+    for kind in (DiceKind.PUBLIC, DiceKind.COMMON):
         assert stream_ids(kind, b"block", identity, 2) == (b"block",)
 
 
@@ -85,7 +85,7 @@ def plans(draw):
         draw(st.sampled_from([(2,), (3,), (2, 3)])) if shape != "duels" else (3,),
         blocks=draw(st.integers(1, 3)),
         keys=HASHES[: draw(st.integers(1, 3))],
-        secret_dice=draw(st.sampled_from([Kind.SECRET, Kind.COMMON])),
+        secret_dice=draw(st.sampled_from([DiceKind.SECRET, DiceKind.COMMON])),
         **changes,
     )
 
@@ -113,15 +113,15 @@ def test_blocks_of_trusted_bots_alone_are_what_they_are_in_a_plan_without_others
         assert (spec.block.id, spec.seats) == (same.block.id, same.seats)
         guarded = any(not plan.entries[each].trusted for each in spec.block.table)
         assert (spec.block == same.block) == (not guarded)
-        assert spec.block.dice == (plan.secret_dice if guarded else Kind.PUBLIC)
+        assert spec.block.dice == (plan.secret_dice if guarded else DiceKind.PUBLIC)
         assert spec.block.key == (plan.keys[-1] if guarded else "")
 
 
 @settings(max_examples=60, deadline=None)
 @given(plans())
 def test_no_two_matches_share_a_roll_or_a_seed_where_a_bot_is_not_trusted(plan):
-    plan = dataclasses.replace(plan, secret_dice=Kind.SECRET)
-    found = [spec for spec in all_matches(plan) if spec.block.dice == Kind.SECRET]
+    plan = dataclasses.replace(plan, secret_dice=DiceKind.SECRET)
+    found = [spec for spec in all_matches(plan) if spec.block.dice == DiceKind.SECRET]
     values = [value for spec in found for value in drawn(streams_of(plan, spec)) + seeds(streams_of(plan, spec), spec)]
     assert len(set(values)) == len(values)
     openings = {spec.block.identity: set() for spec in found}
@@ -136,7 +136,7 @@ def test_nothing_that_a_bot_can_guess_gives_its_seed_or_a_roll(plan):
     """The tournament's seed, every id and every derivation is known to it; the key is not."""
     known = [(public_key(plan.seed, dice), public_key(plan.seed, bots)) for dice, bots in guesses()]
     for spec in all_matches(plan):
-        if spec.block.dice == Kind.PUBLIC:
+        if spec.block.dice == DiceKind.PUBLIC:
             continue
         real = streams_of(plan, spec)
         ids = [spec.block.id, spec.block.identity, spec.stream_ids[0]]
@@ -154,7 +154,7 @@ def guesses():
 @settings(max_examples=60, deadline=None)
 @given(plans())
 def test_matches_of_a_block_share_all_draws_where_the_plan_says_so(plan):
-    plan = dataclasses.replace(plan, secret_dice=Kind.COMMON)
+    plan = dataclasses.replace(plan, secret_dice=DiceKind.COMMON)
     for block in plan.blocks():
         same = [drawn(streams_of(plan, spec)) + seeds(streams_of(plan, spec), spec) for spec in plan.matches(block)]
         assert all(each == same[0] for each in same)
@@ -164,11 +164,11 @@ def test_matches_of_a_block_share_all_draws_where_the_plan_says_so(plan):
 @given(plans())
 def test_key_and_kind_of_dice_are_part_of_identities_where_they_count_and_nowhere_else(plan):
     other_key = dataclasses.replace(plan, keys=(*plan.keys[:-1], "ab" * 32))
-    kinds = {Kind.SECRET: Kind.COMMON, Kind.COMMON: Kind.SECRET}
+    kinds = {DiceKind.SECRET: DiceKind.COMMON, DiceKind.COMMON: DiceKind.SECRET}
     other_kind = dataclasses.replace(plan, secret_dice=kinds[plan.secret_dice])
     for block, *others in zip(plan.blocks(), other_key.blocks(), other_kind.blocks(), strict=True):
         for other in others:
-            assert (block.identity == other.identity) == (block.dice == Kind.PUBLIC)
+            assert (block.identity == other.identity) == (block.dice == DiceKind.PUBLIC)
             assert block.id == other.id
 
 
@@ -208,7 +208,7 @@ def test_what_is_whole_under_an_earlier_key_counts_and_all_else_is_drawn_with_th
         assert known.keys == HASHES[:2]
         for block in known.blocks():
             there = len(store.finished([block.identity]).get(block.identity, ()))
-            if block.dice == Kind.PUBLIC:
+            if block.dice == DiceKind.PUBLIC:
                 assert (block.key, there) == ("", 2 * (block.round < 2))
             else:
                 assert (block.key, there) == ((HASHES[0], 2) if block.round < 2 else (HASHES[1], 0))
@@ -220,7 +220,7 @@ def test_a_block_that_is_there_in_part_under_a_disclosed_key_is_played_anew(tmp_
         store.keep_key(KEYS[0], "2026", "2026")
         store.keep_key(KEYS[1], "2027")
     plan = mixed()
-    part = next(number for number, spec in enumerate(all_matches(plan)) if spec.block.dice != Kind.PUBLIC)
+    part = next(number for number, spec in enumerate(all_matches(plan)) if spec.block.dice != DiceKind.PUBLIC)
     fill(path, plan, leave_out=[part])
     with Store.open(path) as store:
         keys = [block.key for block in Tournament(store, mixed(HASHES[1:2])).planned.blocks() if block.key]
@@ -254,10 +254,10 @@ def test_boards_say_which_dice_they_have():
         boards=(board(2, range(2)), board(2, range(3), game="other"), board(3, range(3))),
         keys=HASHES[:1],
     )
-    assert [plan.dice_of(index) for index in range(3)] == [
-        [Kind.PUBLIC],
-        [Kind.PUBLIC, Kind.SECRET],
-        [Kind.SECRET],
+    assert [plan.dice_kinds(index) for index in range(3)] == [
+        [DiceKind.PUBLIC],
+        [DiceKind.PUBLIC, DiceKind.SECRET],
+        [DiceKind.SECRET],
     ]
     assert plan.has_secret_dice and not schedule(["alice", "bob"]).has_secret_dice
 

@@ -305,7 +305,7 @@ def test_however_results_come_in_and_wherever_a_run_is_stopped_what_counts_is_wh
         assert all(len(ids) <= total <= plan.total_matches for total in totals)
         with Store.open(log) as store:
             tournament = Tournament(store, plan)
-            assert [tournament.out(index) for index in range(len(expected))] == [out for _, out in expected]
+            assert [tournament.disqualified(index) for index in range(len(expected))] == [out for _, out in expected]
             assert sorted(json.loads(line)["match"] for line in match_lines(tournament)) == ids
             seats = [len(board_matches(tournament, index)) for index in range(len(expected))]
             assert seats == [
@@ -325,7 +325,7 @@ def test_what_other_plans_have_played_neither_changes_the_plan_nor_counts(seed):
         store.add(plan, made, begin(store, plan))
         tournament = Tournament(store, plan)
         ids = {json.loads(line)["match"] for line in match_lines(tournament)}
-        assert (ids, tournament.out(0)) == ({spec.id for spec in specs}, out)
+        assert (ids, tournament.disqualified(0)) == ({spec.id for spec in specs}, out)
         assert len(board_matches(tournament, 0)) == 2 * len(specs)
         assert faults(tournament)["count"].sum() == sum(len(played.forfeits[spec.id]) for spec in specs)
 
@@ -435,7 +435,7 @@ def test_all_that_reads_the_log_finds_the_same_blocks(played):
 def test_a_round_robin_of_the_same_file_and_another_bot_use_what_is_in_the_log(played, tmp_path):
     config = write(tmp_path, CONFIG, BOTS)
     (home_of(config) / "small").mkdir(parents=True)
-    (home_of(config) / "small" / api.LOG).write_bytes(tournaments.log_of(played).read_bytes())
+    (home_of(config) / "small" / api.LOG_FILE).write_bytes(tournaments.log_of(played).read_bytes())
     more = CONFIG.replace('{ bot = "random" },', '{ bot = "random" }, { bot = "greedy" },').replace(
         "limit = 6", "limit = 0"
     )

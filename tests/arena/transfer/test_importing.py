@@ -15,7 +15,7 @@ import pytest
 from arena import api
 from arena.cli.app import run_command
 from arena.core.errors import ArenaError, RecordError, StoreError
-from arena.match.json_lines import Record, read_records
+from arena.match.json_lines import MatchRecord, read_records
 from arena.match.replay import replay
 from arena.match.result import final_hash
 from arena.runner.compare import compare
@@ -53,7 +53,7 @@ def texts(folder):
     return (folder / "matches.jsonl").read_text().splitlines(keepends=True)
 
 
-def read_one(path) -> Record:
+def read_one(path) -> MatchRecord:
     return next(read_records(path))[1]
 
 
@@ -390,7 +390,7 @@ def test_matches_with_another_key_come_along_with_it_and_each_is_counted_once(ex
     done = import_records([export / "matches.jsonl"], "all", home=home_of(config))
     assert (done.added, done.skipped) == (len(texts(export)), 0)
     with Store.open(done.log) as store:
-        assert len({key.checked() for key in store.secret_keys()}) == 2
+        assert len({key.checked() for key in store.keys.all()}) == 2
     after = exported(config, home_of(config), tmp_path / "after")
     assert after["matches.jsonl"] == before["matches.jsonl"]
 

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from arena import api
 from arena.cli.app import run_command
 from arena.core.errors import RecordError
-from arena.core.match_ids import Kind
-from arena.match.estimates import MAX_COUNT, pack
-from arena.match.json_lines import KEYS, MAX_LINE, Record, as_data, as_line, read_records
+from arena.core.match_ids import DiceKind
+from arena.match.estimates import MAX_VISIT_COUNT, pack_estimates
+from arena.match.json_lines import LINE_KEYS, MAX_LINE_BYTES, MatchRecord, read_records, record_as_data, record_as_line
 from arena.match.replay import replay
 from arena.match.stored import StoredMatch
 from arena.results.match_files import match_records
@@ -41,13 +41,13 @@ def file(tmp_path):
     return tmp_path / "matches.jsonl"
 
 
-def read_back(path: Path, text: str) -> list[Record]:
+def read_back(path: Path, text: str) -> list[MatchRecord]:
     path.write_text(text, encoding="utf-8", newline="")
     return [record for _, record in read_records(path)]
 
 
 def test_the_matches_of_all_games_are_read_back_as_they_are_in_the_log(played, records, file):
-    text = "".join(map(as_line, records))
+    text = "".join(map(record_as_line, records))
     assert read_back(file, text) == records
     assert {record.match.game.partition("(")[0] for record in records} >= {"magic_mids", "midgard", "pyramid_punch"}
     assert any(record.match.forfeits for record in records)
@@ -67,7 +67,7 @@ NUMBERS = st.integers(0, 2**63 - 1)
 def estimates_of(draw, players, plies):
     evaluation = st.lists(st.integers(-1000, 1000), min_size=players, max_size=players)
     line = st.lists(st.integers(0, 2**31 - 1), min_size=1, max_size=16)
-    visits = st.dictionaries(st.integers(0, MAX_COUNT), st.integers(0, MAX_COUNT), max_size=5)
+    visits = st.dictionaries(st.integers(0, MAX_VISIT_COUNT), st.integers(0, MAX_VISIT_COUNT), max_size=5)
     counts = visits.map(lambda drawn: [number for pair in sorted(drawn.items()) for number in pair])
     at = draw(st.sets(st.integers(0, plies - 1), max_size=5)) if plies else set()
     return [(ply, draw(evaluation), draw(line | st.just([])), draw(counts)) for ply in sorted(at)]
@@ -102,18 +102,18 @@ def any_record(draw):
         details={},
         clocks=[],
         retried=False,
-        packed_estimates=pack(draw(estimates_of(players, len(moves)))),
-        dice=draw(st.sampled_from(Kind)),
+        packed_estimates=pack_estimates(draw(estimates_of(players, len(moves)))),
+        dice=draw(st.sampled_from(DiceKind)),
     )
     secret = draw(st.binary(min_size=32, max_size=32)).hex() if match.dice else ""
-    return Record(match, tuple(draw(seats)), tuple(draw(seats)), draw(NUMBERS), secret)
+    return MatchRecord(match, tuple(draw(seats)), tuple(draw(seats)), draw(NUMBERS), secret)
 
 
 @settings(max_examples=150, deadline=None)
 @given(st.lists(any_record(), max_size=3))
 def test_whatever_a_match_says_is_read_back_as_it_was_and_can_be_printed(tmp_path_factory, made):
     file = tmp_path_factory.getbasetemp() / "any.jsonl"
-    lines = list(map(as_line, made))
+    lines = list(map(record_as_line, made))
     assert all(line[:-1].isprintable() for line in lines)
     assert read_back(file, "".join(lines)) == made
 
@@ -122,7 +122,7 @@ def test_whatever_a_match_says_is_read_back_as_it_was_and_can_be_printed(tmp_pat
 @given(st.data())
 def test_a_spoiled_file_is_refused_in_one_line_or_read_as_something_else(tmp_path_factory, records, data):
     file = tmp_path_factory.getbasetemp() / "spoiled.jsonl"
-    content = "".join(map(as_line, records[:: len(records) // 3])).encode()
+    content = "".join(map(record_as_line, records[:: len(records) // 3])).encode()
     start = data.draw(st.integers(0, len(content)))
     end = data.draw(st.integers(start, min(start + 40, len(content))))
     file.write_bytes(content[:start] + data.draw(st.binary(max_size=8)) + content[end:])
@@ -139,11 +139,11 @@ def test_whatever_stands_for_a_key_is_read_or_refused_in_one_line(tmp_path_facto
     file = tmp_path_factory.getbasetemp() / "other.jsonl"
     simple = st.none() | st.booleans() | st.integers() | st.floats() | TEXTS
     value = data.draw(simple | st.lists(simple, max_size=3) | st.lists(st.lists(simple, max_size=3), max_size=3))
-    edited = json.dumps({**as_data(records[0]), data.draw(st.sampled_from(KEYS)): value})
+    edited = json.dumps({**record_as_data(records[0]), data.draw(st.sampled_from(LINE_KEYS)): value})
     file.write_text(edited)
     try:
         ((_, record),) = read_records(file)
-        assert json.loads(as_line(record)) == json.loads(edited)
+        assert json.loads(record_as_line(record)) == json.loads(edited)
     except RecordError as error:
         assert re.match(rf"{re.escape(str(file))}, line 1: .", str(error))
         assert "\n" not in str(error)
@@ -162,7 +162,7 @@ WRONG = {
     "no JSON": (lambda data: "match 1", "Expecting value"),
     "nested": (lambda data: "[" * 100_000, "nested too deep"),
     "a giant number": (lambda data: "9" * 5000, "Exceeds the limit"),
-    "a long line": (lambda data: " " * MAX_LINE + "x", "more than 16 MiB"),
+    "a long line": (lambda data: " " * MAX_LINE_BYTES + "x", "more than 16 MiB"),
     "no UTF-8": (lambda data: "\udcff", "can't decode"),
     "a seed": (changed(seed=-1), "seed = -1: must be 0 or more"),
     "a large seed": (changed(seed=2**63), "seed = 9223372036854775808: must be less than"),
@@ -182,8 +182,8 @@ WRONG = {
 @pytest.mark.parametrize("case", WRONG)
 def test_what_is_wrong_with_a_match_is_told_with_file_and_line(records, file, case):
     change, told = WRONG[case]
-    data = as_data(next(record for record in records if record.match.game == "midgard"))
-    file.write_text(as_line(records[0]) + change(data), errors="surrogateescape")
+    data = record_as_data(next(record for record in records if record.match.game == "midgard"))
+    file.write_text(record_as_line(records[0]) + change(data), errors="surrogateescape")
     with pytest.raises(RecordError) as caught:
         list(read_records(file))
     assert str(caught.value).startswith(f"{file}, line 2: ")
@@ -194,7 +194,7 @@ def test_what_is_wrong_with_a_match_is_told_with_file_and_line(records, file, ca
 def test_the_keys_in_the_document_are_those_of_a_line():
     text = (Path(__file__).parents[3] / "docs" / "reference" / "json.md").read_text()
     table = text.partition("## `matches.jsonl`")[2].partition("\n\nThe first")[0]
-    assert re.findall(r"`(\w+)`", "".join(re.findall(r"^\|([^|]+)\|", table, re.MULTILINE))) == [*KEYS]
+    assert re.findall(r"`(\w+)`", "".join(re.findall(r"^\|([^|]+)\|", table, re.MULTILINE))) == [*LINE_KEYS]
 
 
 # arena replay FILE
@@ -208,7 +208,7 @@ def told(capsys, *arguments):
 
 
 def test_a_file_is_replayed_as_a_whole_or_match_by_match(records, file, capsys):
-    file.write_text("".join(map(as_line, records)))
+    file.write_text("".join(map(record_as_line, records)))
     assert told(capsys, "replay", file, "--audit") == (
         0,
         f"{len(records)} matches replayed, all as recorded and as the keys say.\n",
@@ -240,7 +240,7 @@ def test_an_edited_match_is_detected_and_named_with_its_line(records, file, caps
     record = next(
         each for each in records if each.match.ended == "normal" and each.match.ranks == [0, 1] and each.match.scores[0]
     )
-    data = as_data(record)
+    data = record_as_data(record)
     edited = {
         "ranks": data["ranks"][::-1],
         "ended": "cap",
@@ -266,7 +266,7 @@ def test_another_roll_that_is_possible_is_found_by_the_audit_alone(records, file
         moves = [*match.moves]
         moves[last.number] = other
         edited = dataclasses.replace(match, moves=moves)
-        file.write_text(as_line(dataclasses.replace(record, match=edited)))
+        file.write_text(record_as_line(dataclasses.replace(record, match=edited)))
         code, _, _ = told(capsys, "replay", file, "--no-show")
         if other != match.moves[last.number] and code == 0:
             assert "by the keys" in told(capsys, "replay", file, "--no-show", "--audit")[2]

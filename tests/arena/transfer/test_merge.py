@@ -17,8 +17,9 @@ from arena.cli.app import run_command
 from arena.cli.logs import merged_in_words
 from arena.core.errors import ArenaError, ConfigError, StoreError
 from arena.match.dice import key_hash
-from arena.match.estimates import pack
+from arena.match.estimates import pack_estimates
 from arena.store import Store
+from arena.tournament.lookup import lineups_in_log
 from arena.tournament.tournament import Tournament
 from arena.transfer.merging import merge
 from tests.support.samples import all_matches, begin, entry, finished, random_row, resolved, schedule
@@ -198,8 +199,8 @@ def test_other_times_texts_of_faults_and_packing_are_no_conflict_and_those_of_th
 
 
 def test_other_estimates_are_no_conflict_and_those_of_the_first_run_stay(tmp_path):
-    estimates = {"estimates": pack([(0, [500, -500], [1], [])]), "dropped": {1: 2}}
-    first, second = changed(4, **estimates), changed(4, estimates=pack([(0, [499, -499], [2], [])]))
+    estimates = {"estimates": pack_estimates([(0, [500, -500], [1], [])]), "dropped": {1: 2}}
+    first, second = changed(4, **estimates), changed(4, estimates=pack_estimates([(0, [499, -499], [2], [])]))
     one, two = make(tmp_path / "1.db", range(9), made=second), make(tmp_path / "2.db", range(9), "2026", made=first)
     plain = make(tmp_path / "3.db", range(9), "2027")
     for order in itertools.permutations([one, two, plain]):
@@ -257,7 +258,7 @@ def test_keys_of_secret_dice_are_taken_along_each_once(tmp_path):
     none = make(tmp_path / "4.db", range(9, 12))
     merge([none, same, one, two], tmp_path / "m.db")
     with Store.open(tmp_path / "m.db") as store:
-        assert [key.checked() for key in store.secret_keys()] == [first, second]
+        assert [key.checked() for key in store.keys.all()] == [first, second]
         assert store.totals()[0] == 13
 
 
@@ -270,10 +271,10 @@ def test_a_merge_that_completes_a_plan_discloses_its_keys_also_where_some_blocks
     assert resolved(plan).dice == "mixed"
     merge(logs[:1], tmp_path / "m.db")
     with Store.open(tmp_path / "m.db") as store:
-        assert [each.disclosed for each in store.secret_keys()] == [None]
+        assert [each.disclosed for each in store.keys.all()] == [None]
     merge(logs, tmp_path / "m.db")
     with Store.open(tmp_path / "m.db") as store:
-        assert store.is_finished() and None not in [each.disclosed for each in store.secret_keys()]
+        assert store.runs.is_finished() and None not in [each.disclosed for each in store.keys.all()]
 
 
 def test_a_log_that_is_written_to_is_no_target_but_may_be_a_source(tmp_path):
@@ -337,7 +338,11 @@ def test_halves_of_a_run_are_completed_by_a_run_to_the_same_tournament(tmp_path,
         before = {(row[0], row[1]) for row in tournament.store._db.execute(IDS)}
     outcome = api.run(config, home_of(config), workers=1, backend="local").outcome
     with Tournament.open(log) as tournament:
-        counted = {(at.identity, lineup) for at, found in tournament.looked_up(tournament.blocks()) for lineup in found}
+        counted = {
+            (at.identity, lineup)
+            for at, found in lineups_in_log(tournament.store, tournament.blocks())
+            for lineup in found
+        }
     assert len(before) == merged.added
     assert outcome.progress.found == len(before & counted) > 0 and outcome.complete
     assert matches() == wanted

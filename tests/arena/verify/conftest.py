@@ -22,7 +22,7 @@ def logs(tmp_path_factory):
     return {
         "rounds": rounds,
         "adaptive": played(folder / "adaptive", ADAPTIVE),
-        "duel": duel.folder / api.LOG,
+        "duel": duel.folder / api.LOG_FILE,
     }
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from arena import api
-from arena.store.digests import TABLES, block_keys, row_digest, whole_matches
+from arena.store.digests import DIGESTED_TABLES, block_keys, match_rows, row_digest
 from arena.verify.verification import verify
 from tests.support.tournaments import home_of, write
 
@@ -50,7 +50,7 @@ ADAPTIVE = 'schedule = "adaptive"\nfirst_blocks = 2\n' + CONFIG.replace(", block
 def played(folder: Path, config: str) -> Path:
     """The log of a tournament."""
     path = write(folder, config, BOTS)
-    return api.run(path, home_of(path), workers=1, backend="local").folder / api.LOG
+    return api.run(path, home_of(path), workers=1, backend="local").folder / api.LOG_FILE
 
 
 def checked(log: Path, **how):
@@ -75,11 +75,11 @@ def changing(log: Path, digests: bool = True):
 
 def set_digests(db) -> None:
     """Compute all digests anew, whatever they are."""
-    for table in TABLES:
+    for table in DIGESTED_TABLES:
         key = columns(db, table)[0]
         for *row, _ in db.execute(f"SELECT * FROM {table}").fetchall():
             db.execute(f"UPDATE {table} SET digest = ? WHERE {key} = ?", (row_digest(table, row), row[0]))
-    for whole in itertools.chain.from_iterable(whole_matches(db, keys) for keys in block_keys(db)):
+    for whole in itertools.chain.from_iterable(match_rows(db, keys) for keys in block_keys(db)):
         for table, digest in zip(("matches", "timings"), whole.digests(), strict=True):
             query = f"UPDATE {table} SET digest = ? WHERE block = ? AND lineup = ?"
             db.execute(query, (digest, whole.key, whole.lineup))

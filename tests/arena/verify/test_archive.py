@@ -26,7 +26,7 @@ from arena.registry.bundles import hash_of
 from arena.runner.check import submit
 from arena.runner.compare import compare
 from arena.runner.options import Matchup, StopRule
-from arena.tournament.logs import LOG
+from arena.tournament.logs import LOG_FILE
 from arena.verify.archive import MANIFEST_NAME, make_archive
 from arena.verify.verification import verify
 from tests.support.tournaments import home_of, write
@@ -89,19 +89,19 @@ def test_an_archive_is_sound_wherever_it_is_verified_and_has_what_its_readme_say
 def test_the_same_log_gives_the_same_bytes_and_the_copy_has_all_its_rows(config, archive, tmp_path):
     again = make_archive(config, home_of(config), tmp_path / "again.zip")
     assert again.read_bytes() == archive.read_bytes()
-    (tmp_path / LOG).write_bytes(members(archive)[LOG])
+    (tmp_path / LOG_FILE).write_bytes(members(archive)[LOG_FILE])
     dumps = []
-    for log in (tmp_path / LOG, api.find_log(config, home_of(config))):
+    for log in (tmp_path / LOG_FILE, api.find_log(config, home_of(config))):
         with contextlib.closing(sqlite3.connect(log)) as db:
             dumps.append([*db.iterdump()])
     assert dumps[0] == dumps[1]
-    assert members(archive)[LOG][18:20] == b"\1\1"  # one file, no write-ahead log beside it
+    assert members(archive)[LOG_FILE][18:20] == b"\1\1"  # one file, no write-ahead log beside it
 
 
 def test_a_secret_key_leaves_only_when_it_is_disclosed(config, tmp_path):
     home = tmp_path / "home"
     shutil.copytree(home_of(config), home)
-    log = home / "packed" / LOG
+    log = home / "packed" / LOG_FILE
     with contextlib.closing(sqlite3.connect(log)) as db, db:
         db.execute("UPDATE keys SET disclosed = NULL")
         db.execute("UPDATE runs SET finished = NULL")
@@ -119,14 +119,14 @@ def test_a_comparison_with_a_submitted_bot_tells_its_key_in_its_plan_and_is_soun
     plan = json.loads((compared.folder / "plan.json").read_text())
     (key,) = plan["secret_keys"]
     assert (plan["dice"], key_hash(bytes.fromhex(key["key"]))) == ("secret", key["hash"])
-    packed = make_archive(compared.folder / LOG, out=tmp_path / "a.zip")
-    for target in (compared.folder / LOG, packed):
+    packed = make_archive(compared.folder / LOG_FILE, out=tmp_path / "a.zip")
+    for target in (compared.folder / LOG_FILE, packed):
         report = verify(target, workers=1)
         assert (report.findings, "plan.json" in report.compared) == ([], True)
 
 
 def test_a_damaged_log_is_not_packed(config, tmp_path):
-    log = tmp_path / LOG
+    log = tmp_path / LOG_FILE
     log.write_bytes(api.find_log(config, home_of(config)).read_bytes()[:9000])
     with pytest.raises(StoreError, match="arena verify"):
         make_archive(log, out=tmp_path / "damaged.zip")
@@ -271,7 +271,7 @@ def test_sources_that_are_not_those_of_the_log_and_edited_boards_are_found(files
 
 
 def test_a_log_that_would_unpack_bots_elsewhere_is_neither_packed_nor_played_again(config, tmp_path):
-    log = shutil.copy(api.find_log(config, home_of(config)), tmp_path / LOG)
+    log = shutil.copy(api.find_log(config, home_of(config)), tmp_path / LOG_FILE)
     out = tmp_path / "out" / "out.py"
     files = {str(out): b"", "b.py": b""}
     key = hash_of(files)
@@ -289,7 +289,7 @@ def test_a_log_that_would_unpack_bots_elsewhere_is_neither_packed_nor_played_aga
         make_archive(log, out=tmp_path / "a.zip")
     report = verify(log, workers=1, rerun=2, isolation="none")
     assert f"'{out}' is no plain path of a file" in "\n".join(map(str, report.findings))
-    assert not [path for path in tmp_path.iterdir() if not path.name.startswith(LOG)]
+    assert not [path for path in tmp_path.iterdir() if not path.name.startswith(LOG_FILE)]
 
 
 def test_a_file_that_could_unpack_to_any_size_at_once_is_not_read(files, tmp_path):

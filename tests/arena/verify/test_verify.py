@@ -15,8 +15,8 @@ import pytest
 from arena import api
 from arena.cli.app import run_command
 from arena.core.errors import ArenaError, ConfigError
-from arena.core.match_ids import Kind
-from arena.match.referee import KILLS
+from arena.core.match_ids import DiceKind
+from arena.match.referee import MAX_KILL_REPLAYS
 from arena.match.replay import replay
 from arena.match.result import final_hash
 from arena.results.pages.report import Sameness
@@ -70,7 +70,7 @@ def test_the_tournaments_hold_what_is_to_be_checked(logs):
     with contextlib.closing(sqlite3.connect(logs["rounds"])) as db:
         assert db.execute("SELECT count(*) FROM seats WHERE cause = 'crash'").fetchone()[0] > 1
         assert db.execute("SELECT count(*) FROM matches WHERE typeof(moves) = 'blob'").fetchone()[0] > 0
-        assert db.execute("SELECT min(dice), count(DISTINCT board) FROM blocks").fetchone() == (Kind.SECRET, 3)
+        assert db.execute("SELECT min(dice), count(DISTINCT board) FROM blocks").fetchone() == (DiceKind.SECRET, 3)
 
 
 @pytest.mark.system
@@ -86,7 +86,7 @@ def test_several_processes_find_what_one_finds_in_the_same_order(copy, monkeypat
 
 
 def test_it_says_that_a_run_is_writing_and_never_writes_itself(logs, tmp_path):
-    log = Path(shutil.copy(logs["rounds"], tmp_path / api.LOG))
+    log = Path(shutil.copy(logs["rounds"], tmp_path / api.LOG_FILE))
     before = log.read_bytes()
     lock = lock_log(log)
     assert checked(log).running
@@ -127,7 +127,7 @@ def test_a_table_of_another_size_is_not_unpacked(tmp_path, monkeypatch):
 
 
 def test_every_exported_file_that_differs_is_named(logs, tmp_path):
-    log = Path(shutil.copy(logs["rounds"], tmp_path / api.LOG))
+    log = Path(shutil.copy(logs["rounds"], tmp_path / api.LOG_FILE))
     api.export(log, out=tmp_path, what=("leaderboards", "crosstable", "matches"), formats=("csv", "json", "html"))
     assert checked(log).sound
     edited = sorted(tmp_path.glob("*.*"), key=lambda path: path.name)
@@ -253,7 +253,7 @@ class Shot(Bot):
     def choose(self, state):
         shots = Path({str(tmp_path)!r}, "shots")
         shots.mkdir(exist_ok=True)
-        if len(os.listdir(shots)) < {KILLS + 1}:
+        if len(os.listdir(shots)) < {MAX_KILL_REPLAYS + 1}:
             Path(shots, str(os.getpid())).touch()
             os.kill(os.getpid(), signal.{number})
         return state.legal_actions()[0]
@@ -265,7 +265,7 @@ games = [{ game = "epicycle", players = 2 }]
 bots = [{ bot = "random" }, { bot = "b.py:Shot", isolation = "process" }]
 """
     path = write(tmp_path, config, bot)
-    log = api.run(path, home_of(path), workers=1, backend="local").folder / api.LOG
+    log = api.run(path, home_of(path), workers=1, backend="local").folder / api.LOG_FILE
     with contextlib.closing(sqlite3.connect(log)) as connection:
         found = connection.execute("SELECT cause, detail FROM seats JOIN faults USING (block, lineup, seat)").fetchall()
     ((cause, detail),) = found

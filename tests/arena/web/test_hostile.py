@@ -79,7 +79,7 @@ def locked(home, tmp_path):
     "address", ["/tournaments/shown", "/tournaments/shown/matches", "/tournaments/shown/matches/0"]
 )
 def test_pages_of_a_log_that_is_locked_say_so_soon_and_when_to_come_again(locked, monkeypatch, address):
-    monkeypatch.setitem(schema.PATIENCE, "ro", 0.1)
+    monkeypatch.setitem(schema.LOCK_TIMEOUT_SECONDS, "ro", 0.1)
     with TestClient(create_app(locked), base_url=ADDRESS, raise_server_exceptions=False) as client:
         answer = client.get(address)
         assert client.get("/").status_code == 200
@@ -88,7 +88,7 @@ def test_pages_of_a_log_that_is_locked_say_so_soon_and_when_to_come_again(locked
 
 
 def test_commands_say_of_a_locked_log_that_it_is_locked_and_nothing_worse(locked, monkeypatch):
-    monkeypatch.setitem(schema.PATIENCE, "ro", 0.1)
+    monkeypatch.setitem(schema.LOCK_TIMEOUT_SECONDS, "ro", 0.1)
     for read in (api.status, api.leaderboard):
         with pytest.raises(LockedError, match="another program keeps it locked; try again when that has ended"):
             read(locked / "shown")

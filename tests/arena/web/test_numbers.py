@@ -11,10 +11,11 @@ import arena
 from arena import api
 from arena.core.match_ids import match_id
 from arena.registry.discovery import own_bot
-from arena.registry.submitting import keep, withdraw
+from arena.registry.submitting import store_submission, withdraw
 from arena.results.columns import as_text, format_of
 from arena.results.leaderboards import cells, disqualified_lines, few_blocks_lines, notes_below
 from arena.results.pages.report import report_page
+from arena.tournament.lookup import lineups_in_log
 from arena.tournament.tournament import Tournament
 from arena.transfer.foreign_results import import_results
 from arena.web.app import create_app
@@ -58,7 +59,7 @@ def home(tmp_path_factory):
     arena.run({**stages, "seed": 3, "blocks": 7, "bots": TWINS}, folder, workers=1)
     arena.run({**stages, "seed": 3, "blocks": 4, "bots": TWINS}, folder, workers=1)
     source = own_bot(f"{folder / 'b.py'}:Fragile")
-    keep(source.module, source.class_name, source.bundle(), "bob", "Bob", folder)
+    store_submission(source.module, source.class_name, source.bundle(), "bob", "Bob", folder)
     entered = {
         **plan,
         "name": "withdrawn",
@@ -137,7 +138,7 @@ def planned(home, name):
     found = {}
     with Tournament.open(name, home) as tournament:
         store, schedule = tournament.store, tournament.schedule
-        for block, lineups in tournament.looked_up(tournament.blocks()):
+        for block, lineups in lineups_in_log(tournament.store, tournament.blocks()):
             for lineup in lineups:
                 labels = [schedule.entries[entry].label for entry in schedule.seats(block, lineup)]
                 places = [rank + 1 for rank in store.match(block.identity, lineup).ranks]

@@ -3,12 +3,12 @@
 import pytest
 
 from arena.core.limits import Limits
-from arena.core.match_ids import Kind
-from arena.match.faults import Charge
+from arena.core.match_ids import DiceKind
+from arena.match.faults import KnownFault
 from arena.match.game_faults import GameFault
-from arena.match.replay import Told
+from arena.match.replay import ReplayedPly
 from arena.match.result import SeatRow
-from arena.match.stored import Place, SecretKey, stored_match
+from arena.match.stored import PlannedMatch, SecretKey, stored_match
 from arena.registry.bundles import Bundle
 from arena.schedule.blocks import Block, MatchSpec
 from arena.schedule.boards import Board
@@ -49,9 +49,11 @@ from tests.support.samples import row
 BUNDLE = Bundle("mine", {"mine.py": b"\x00\xff"})
 BOT = PlannedBot("mine", "mine", "Mine", BUNDLE.hash, {"depth": 2, "style": "é"}, "depth=2", "sandbox")
 BOARD = Board("epicycle", "{}", 2, 1, (0,), 1, 1)
-SPEC = MatchSpec(Block(0, 3, (1, 0), b"\x01", b"\x02", Kind.COMMON, "key"), 1, (1, 0))
+SPEC = MatchSpec(Block(0, 3, (1, 0), b"\x01", b"\x02", DiceKind.COMMON, "key"), 1, (1, 0))
 FORFEIT = row(0, [0, 1], seats=[SeatRow(0, 1.5), SeatRow(1, -2, "crash", 7)], details={1: "\ud800\n"}, notes=[(3, "?")])
-PLACE = Place(b"\x01", b"\x02", 0, "epicycle", 2, 0, 2, 7, Kind.SECRET, SecretKey(b"\x03", "hash", "today", None))
+PLACE = PlannedMatch(
+    b"\x01", b"\x02", 0, "epicycle", 2, 0, 2, 7, DiceKind.SECRET, SecretKey(b"\x03", "hash", "today", None)
+)
 SAMPLES = [
     Hello(),
     Greeting("code", {"python": "3"}, 17, "host"),
@@ -59,14 +61,14 @@ SAMPLES = [
     Description({"about": ["anything", None, 1.5, 2**70, -0.0, float("inf")]}),
     WorkerPlan({"": (b"a", b"b")}, Limits(1.0), [BOARD], [BOT], {BUNDLE.hash: BUNDLE.files}, {"g.py": b""}),
     PlanReply("no sandbox"),
-    PlayChunk([MatchOrder(SPEC, [Charge(0, 3, "crash", "how")])], [1], True),
+    PlayChunk([MatchOrder(SPEC, [KnownFault(0, 3, "crash", "how")])], [1], True),
     Played([row(0, [1, 0]), FORFEIT], {1: [0, 4]}, {1: {0: "a\n", 4: "\ud800"}}),
     PlayedLast([FORFEIT], {}, {}),
     Compile([(0, -1), (0, 1)]),
     Compiled(),
     GameStopped(2, GameFault("what", "trace", ["a1"], "position", bots=("one", "two"))),
     DiskFull("what", "remedy"),
-    StartSession(MatchOrder(SPEC, [Charge(1, 3, "resigned", known="?")]), [0], "position", [3, 1]),
+    StartSession(MatchOrder(SPEC, [KnownFault(1, 3, "resigned", known="?")]), [0], "position", [3, 1]),
     SessionUpdate(1, [3, 1], [(0, "note")], {0: ("crash", 2, "detail")}),
     MoveRequest(0, [], [], {}),
     MoveReply(4, "", ""),
@@ -77,7 +79,7 @@ SAMPLES = [
         10, False, [0.5, -0.5], [SearchCandidate(3, 8, 0.25, True, [3, 1]), SearchCandidate(4, 0, None, False, [4])], ""
     ),
     ReplayRequest(stored_match(PLACE, FORFEIT, ["one", "two"]), (b"a", b"b"), True),
-    ReplayReply([Told(0, 1, "S+", "bot", None, "drawing", (0.5, -0.5), ("S+", "L-"))], "why"),
+    ReplayReply([ReplayedPly(0, 1, "S+", "bot", None, "drawing", (0.5, -0.5), ("S+", "L-"))], "why"),
 ]
 
 

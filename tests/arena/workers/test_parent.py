@@ -13,7 +13,7 @@ import threading
 import pytest
 
 from arena import api
-from arena.core.process_trees import threads_of
+from arena.core.process_trees import thread_count
 from arena.workers import parent, preloaded
 from arena.workers.messages import Greeting, Hello, WorkerDeath
 from arena.workers.process import WorkerProcess
@@ -224,7 +224,7 @@ def test_a_parent_has_one_thread_and_knows_no_key_and_no_bot(tmp_path):
     assert keys
     words = [*keys, *(key.hex().encode() for key in keys), b"class Fragile", b"broken on purpose"]
     (number,) = parents_of(os.getpid())
-    wait_until(lambda: threads_of(number) == 1, "it rests")
+    wait_until(lambda: thread_count(number) == 1, "it rests")
     assert words_in_memory(number, [*words, b"arena.workers.preloaded"]) == {b"arena.workers.preloaded"}
 
 

@@ -74,9 +74,9 @@ def test_all_below_a_driver_that_is_killed_ends_though_all_of_it_is_stopped(leve
     run = tournaments.start_arena(*arguments, folder=tmp_path)
     wait_until(lambda: count(config) or run.poll() is not None, "matches are in the log")
     stopped: list[int] = []
-    while left := set(trees.below(run.pid)).difference(stopped):
+    while left := set(trees.descendants(run.pid)).difference(stopped):
         for number in left:
-            trees.send(number, signal.SIGSTOP)
+            trees.send_signal(number, signal.SIGSTOP)
         stopped += left
     assert supervisors_of(run.pid) | workers_of(run.pid) <= set(stopped)
     run.kill()

@@ -104,7 +104,7 @@ def test_a_bot_that_ends_or_hangs_its_process_is_charged_and_its_neighbours_in_t
     tmp_path, monkeypatch
 ):
     monkeypatch.setattr(process, "GRACE_SECONDS", 0.5)
-    monkeypatch.setattr(process, "STARVED", 0.0)  # none is starved, however busy the machine
+    monkeypatch.setattr(process, "STARVED_CPU_SHARE", 0.0)  # none is starved, however busy the machine
     bots = ["b.py:Low", "b.py:Faults", "b.py:Kills", "b.py:Loops"]
     config = write(tmp_path, config_of(bots, more='schedule = "gauntlet"\nlimits = { seconds_per_move = 0.5 }'), BOTS)
     outcome = play(config)
@@ -136,7 +136,7 @@ def test_a_bot_that_hangs_a_starved_worker_is_charged_only_when_every_try_ends_s
 @pytest.mark.parametrize(("deed", "starved"), [("pass", False), ("time.sleep(1)", True)])
 def test_a_death_tells_whether_the_worker_had_the_processor(tmp_path, monkeypatch, deed, starved):
     monkeypatch.setattr(process, "GRACE_SECONDS", 0.0)
-    monkeypatch.setattr(process, "STARVED", 0.02)  # even a busy machine gives more to who wants it
+    monkeypatch.setattr(process, "STARVED_CPU_SHARE", 0.02)  # even a busy machine gives more to who wants it
     text = BOTS.replace("                    pass\n", f"                    {deed}\n")
     config = write(
         tmp_path, config_of(["b.py:Low", "b.py:Loops"], more="limits = { seconds_per_move = 1 }"), f"import time{text}"

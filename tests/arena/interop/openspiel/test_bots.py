@@ -6,7 +6,7 @@ import pytest
 
 import engine
 from arena import api
-from arena.match.player import Contestant
+from arena.match.player import LocalBot
 from arena.workers.messages import ContinueSearch, StartSearch
 from arena.workers.search import Searcher
 from bots import make_bot
@@ -26,7 +26,7 @@ MOVES = "SELECT lineup, ended, hex(moves) FROM blocks JOIN matches USING (block)
 
 
 def searcher(spec: str, players: int, **params: int | float | str) -> Searcher:
-    return Searcher(engine.load_game(spec, players), Contestant(UCT, {"simulations": 2000, **DEFAULTS, **params}))
+    return Searcher(engine.load_game(spec, players), LocalBot(UCT, {"simulations": 2000, **DEFAULTS, **params}))
 
 
 DEFAULTS = {parameter.name: parameter.default for parameter in UCT.parameters if parameter.name != "simulations"}

@@ -13,7 +13,7 @@ import engine
 from arena import api
 from arena.cli.app import run_command
 from arena.match.dice import Streams
-from arena.match.player import Contestant, First
+from arena.match.player import FirstLegalBot, LocalBot
 from arena.match.referee import play_match
 from arena.schedule.boards import Board
 from arena.tournament.tournament import Tournament
@@ -52,7 +52,7 @@ class Stubborn(Bot):
 
 def test_a_match_keeps_the_games_own_utilities_as_scores():
     game = engine.load_game("openspiel.misere(game=pig(horizon=60,winscore=6))", 3)
-    found = play_match(game, [Contestant(First, {})] * 3, STREAMS)
+    found = play_match(game, [LocalBot(FirstLegalBot, {})] * 3, STREAMS)
     assert sorted(found.scores) == [-1, 0.5, 0.5]
     assert found.ranks == [2 if score == -1 else 0 for score in found.scores]
     assert all(type(score) is int or not score.is_integer() for score in found.scores)
@@ -60,7 +60,7 @@ def test_a_match_keeps_the_games_own_utilities_as_scores():
 
 def test_a_match_that_a_forfeit_ended_has_no_utilities():
     game = engine.load_game("openspiel.tic_tac_toe", 2)
-    found = play_match(game, [Contestant(First, {}), Contestant(Stubborn, {})], STREAMS)
+    found = play_match(game, [LocalBot(FirstLegalBot, {}), LocalBot(Stubborn, {})], STREAMS)
     assert (found.ended, found.scores, found.ranks) == ("forfeit", None, [0, 1])
 
 
