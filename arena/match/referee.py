@@ -146,9 +146,11 @@ class Referee:
         if len(legal) == 1:
             return legal[0]
         chosen = self._choice_of(seat, legal)
-        if match.ply < len(self.before.actions):
+        first_try, before = self.calls.first_try, self.before.actions
+        if first_try is None and not before:
+            return chosen
+        if match.ply < len(before):
             return self._move_before(seat, chosen)
-        first_try = self.calls.first_try
         if first_try is None or match.ply >= first_try.ply:
             return chosen
         move = first_try.actions[match.ply]
