@@ -14,7 +14,6 @@ RETIRED_NAMES = {
     "Absent": "AbsentPlayer",
     "Charge": "KnownFault",
     "Course": "PlayedBefore",
-    "Entrant": "SeatTaker",
     "Given": "SearchInfo",
     "Impossible": "BrokenRules",
     "Lingered": "PauseOverrun",
