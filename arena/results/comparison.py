@@ -202,7 +202,7 @@ def compare_in(
         entries = two_entries(target, schedule, a, b)
         index = _board(target, schedule, entries, game, players)
         found = tournament.counted(index)
-        paired = _duels(found, schedule, index, entries) if schedule.rivals(index) else _meetings(found, entries)
+        paired = _duels(found, schedule, index, entries) if schedule.compared_pair(index) else _meetings(found, entries)
         if not len(paired.rows):
             board = schedule.boards[index]
             raise StoreError(f"{target}: {a} and {b} never met on {board.title}: no complete block has a match of both")
