@@ -38,6 +38,7 @@ from arena.match.player import LocalBot, SeatTaker, failing_bot
 from arena.match.printed import MAX_PRINTED_CHARS_IN_FAULT, PRINTED_OUTPUT
 from arena.match.referee import Match, play_match, warm_up
 from arena.match.replay import in_words
+from arena.match.replays import PlayedBefore
 from arena.match.result import MatchRow, row_of
 from arena.registry.bundles import Bundle
 from arena.registry.describe import describe
