@@ -34,9 +34,10 @@ from arena.match.dice import Streams
 from arena.match.faults import MAX_TRACEBACK_CHARS
 from arena.match.game_faults import GameFailure, game_fault_of
 from arena.match.heartbeat import HEARTBEAT_BYTES, NOBODY, Heartbeat
+from arena.match.match import Match
 from arena.match.player import LocalBot, SeatTaker, failing_bot
 from arena.match.printed import MAX_PRINTED_CHARS_IN_FAULT, PRINTED_OUTPUT
-from arena.match.referee import Match, play_match, warm_up
+from arena.match.referee import play_match, warm_up
 from arena.match.replay import in_words
 from arena.match.replays import PlayedBefore
 from arena.match.result import MatchRow, row_of
