@@ -17,6 +17,7 @@ from arena.sessions.view import Phase, PlyView, SessionView
 from arena.web.catalog import LogCatalog
 from arena.web.links import Links
 from arena.web.play_words import (
+    drawn_names,
     faces_of,
     label_of,
     names_for,
@@ -68,8 +69,7 @@ def state_data(state: State, look: Look) -> dict[str, Any]:
 def svg_of(state: State, look: Look) -> str:
     """Return the drawing of a position; empty for a game that draws none."""
     try:
-        labels = [label_of(look.names, seat) for seat in range(state.game.players)]
-        return state.picture(names=labels, narrow=look.narrow)
+        return state.picture(names=drawn_names(look.names), narrow=look.narrow)
     except Exception:  # whatever a plug-in's drawing does: there is the text
         return ""
 

@@ -45,6 +45,11 @@ def label_of(names: Names, seat: int) -> str:
     return "You" if seat == names.you else names.labels[seat]
 
 
+def drawn_names(names: Names) -> list[str]:
+    """Return what drawings call the players: without their colours, which are beside the names there."""
+    return [names.who(seat).removesuffix(f" ({colour_name(seat)})") for seat in range(len(names.labels))]
+
+
 def short_name(spec: str) -> str:
     """Return a bot's name with the value of its first parameter alone: `uct 10000`."""
     name, _, options = spec.partition(":")

@@ -142,7 +142,7 @@ function row(seat, number) {
   return make(
     "tr",
     now.seat === number && now.phase !== "over" ? { "aria-current": "true" } : {},
-    make("td", {}, make("span", { class: `swatch fill-${number}`, "aria-hidden": "true" }), ` ${seat.colour}`),
+    make("td", { class: "colour" }, make("span", { class: `swatch fill-${number}`, "aria-hidden": "true" }), ` ${seat.colour}`),
     who,
     ...(seat.place === null ? [] : [make("td", { class: "number" }, String(seat.place))]),
     ...(seat.score === null ? [] : [make("td", { class: "number" }, String(seat.score))]),

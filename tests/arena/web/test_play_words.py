@@ -5,7 +5,7 @@ import pytest
 from arena.sessions.playable import PlayableBots
 from arena.sessions.view import Phase, SeatView, SessionView
 from arena.web.bot_choices import Rung, bot_choices, ladder, strength
-from arena.web.play_words import faces_of, names_for, status_of, title_of, verdict_of
+from arena.web.play_words import drawn_names, faces_of, names_for, status_of, title_of, verdict_of
 from engine import load_game
 from scripts.strengths import STRENGTHS, strengths
 
@@ -31,6 +31,10 @@ def shown(seats, phase=Phase.OVER, ranks=None, line=""):
 )
 def test_titles_say_who_plays_by_name_or_colour(seats, owner, title):
     assert title_of(seats, names_for(seats, owner)) == title
+
+
+def test_drawings_have_names_without_the_colours_beside_them():
+    assert drawn_names(names_for([YOU, GREEDY, GREEDY], True)) == ["you", "greedy", "greedy"]
 
 
 def test_a_match_that_was_forfeited_says_by_whom_and_why():
