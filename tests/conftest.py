@@ -37,6 +37,7 @@ LONGEST_FIRST = (
     "arena/isolation/test_zoo.py",
     "arena/isolation/test_killed.py",
     "engine/test_contract.py",
+    "bots/test_batch.py",
     "bots/test_plain_search.py",
     "bots/test_contract.py",
     "engine/test_conformance.py",
@@ -45,6 +46,7 @@ LONGEST_FIRST = (
 DIVIDED = {
     "system/test_pages.py": r"\[.*",
     "engine/test_contract.py": r"\[.*?-\dp",
+    "bots/test_batch.py": r"\[.*",
     "bots/test_plain_search.py": r"\[.*",
 }
 """Files whose tests go to several processes: by the part of a test's name that keeps it with others. Such tests share
