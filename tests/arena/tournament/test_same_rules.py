@@ -132,6 +132,14 @@ def plug_in(tmp_path):
     return PlugIn(tmp_path)
 
 
+def test_edited_rules_of_one_version_are_refused(plug_in):
+    assert plug_in.run(2).returncode == 0
+    plug_in.write(steps="STEPS = (1, 2, 4)\n")
+    refused = plug_in.run(3)
+    assert refused.returncode == 2 and "rules_version is still 1; raise that" in refused.stderr
+
+
+@pytest.mark.system
 def test_edited_rules_of_one_version_are_refused_until_it_is_raised_or_they_are_said_to_be_the_same(
     plug_in,
 ):

@@ -179,7 +179,9 @@ def test_standings_are_the_leaderboards_of_the_command_line(client, home, name):
     assert any(map(few_blocks_lines, frames.values())) or name != "elsewhere"
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name", [name if name == "two_plans" else pytest.param(name, marks=pytest.mark.system) for name in NAMES]
+)
 def test_the_report_and_a_site_have_the_same_standings(home, tmp_path, name):
     with Tournament.open(name, home) as tournament:
         report, status = report_page(tournament).decode(), api.status(name, home)
