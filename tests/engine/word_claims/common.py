@@ -82,7 +82,7 @@ def compared(said, scores, words):
     assert int(mine) == scores[seat]
     behind = [score for score, rank in zip(scores, ranks, strict=True) if rank > 0]
     if ranks[seat] > 0:
-        assert int(theirs) == scores[ranks.index(0)]
+        assert int(theirs) == max(score for score, rank in zip(scores, ranks, strict=True) if rank == 0)
     elif behind:
         assert int(theirs) == max(behind)
     else:
