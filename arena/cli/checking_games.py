@@ -53,6 +53,6 @@ def _numbers(kind: GameType, wanted: Sequence[int]) -> list[int]:
 def line(finding: Finding) -> str:
     """Return a finding as a line."""
     what = "FAILED" if finding.status == FAILED else STATUS_WORDS[finding.status]
-    told = f" ({finding.detail})" if finding.detail else ""
+    detail = f" ({finding.detail})" if finding.detail else ""
     where = f" [{finding.where}]" if finding.where else ""
-    return f"  {what}: {finding.check}: {finding.claim}{told}{where}"
+    return f"  {what}: {finding.check}: {finding.claim}{detail}{where}"

@@ -31,14 +31,14 @@ def print_dataset(
 def print_manifest(manifest: Mapping[str, Any], out: Path) -> None:
     """Print how much a dataset holds."""
     for board in manifest["boards"]:
-        told = f"{board['game']}, {board['players']} players: {board['decisions']:,} decisions of "
-        told += f"{board['matches']:,} matches in {len(board['shards']):,} shards"
+        line = f"{board['game']}, {board['players']} players: {board['decisions']:,} decisions of "
+        line += f"{board['matches']:,} matches in {len(board['shards']):,} shards"
         kinds = {
             "with_visits": "with visits",
             "visits_dropped": "whose visits were not kept",
             "with_evaluation": "with an evaluation",
         }
         for key, what in kinds.items():
-            told += f", {board[key]:,} {what}" if board[key] else ""
-        print_text(told)
+            line += f", {board[key]:,} {what}" if board[key] else ""
+        print_text(line)
     print_text(f"Dataset: {out}")

@@ -28,7 +28,7 @@ class Display:
 
     def __init__(self, quiet: bool = False) -> None:
         self.quiet = quiet
-        self.stopping, self.phase, self.told, self.last = False, "", 0, ""
+        self.stopping, self.phase, self.news_shown, self.last = False, "", 0, ""
         self.live: Live | None = None
         if can_draw(sys.stderr) and not quiet:
             console = Console(stderr=True, markup=False, emoji=False, highlight=False)
@@ -55,9 +55,9 @@ class Display:
         new = bool(phase) and (self.live is not None or not self.phase) and phase != self.phase
         self.stopping, self.phase = stopping, phase
         if self.live is None and not self.quiet:
-            for text in news[self.told :]:
+            for text in news[self.news_shown :]:
                 print_to_stderr(text)
-            self.told = len(news)
+            self.news_shown = len(news)
         recent = time.monotonic() - self.shown < (1 / REDRAWS_PER_SECOND if self.live else LINE_SECONDS)
         if self.quiet or (recent and not new):
             return

@@ -139,15 +139,15 @@ def main(library: str, seconds: int, *modules: str) -> None:
 
 def _try_in_fork(library: str, seconds: int, spec: str, players: int | None) -> dict[str, str]:
     """Try a game in a fork, and return the error that it is refused with."""
-    found, told = os.pipe()
+    reading, writing = os.pipe()
     process = os.fork()
     if process == 0:
         try:
-            os.write(told, json.dumps(_try(seconds, spec, players)).encode())
+            os.write(writing, json.dumps(_try(seconds, spec, players)).encode())
         finally:
             os._exit(0)
-    os.close(told)
-    with os.fdopen(found, "rb") as pipe:
+    os.close(writing)
+    with os.fdopen(reading, "rb") as pipe:
         poll, ended = select.poll(), os.pidfd_open(process)
         poll.register(ended, select.POLLIN)
         late = not poll.poll(TIMEOUT_SECONDS * 1000)
@@ -155,7 +155,7 @@ def _try_in_fork(library: str, seconds: int, spec: str, players: int | None) -> 
             os.kill(process, signal.SIGKILL)
         code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
         os.close(ended)
-        os.set_blocking(found, False)
+        os.set_blocking(reading, False)
         if said := pipe.read():
             answer: dict[str, str] = json.loads(said)
             return answer

@@ -75,10 +75,10 @@ def match_of_rows(block: BlockRow, rows: MatchRows) -> StoredMatch:
         raise StoreError(f"timed cannot be {timed}")
     of_block = (block.game, block.players, block.round, block.opening, block.seed, DiceKind(block.dice))
     place = PlannedMatch(block.identity, block.id, lineup, *of_block)
-    told = _notes(notes, plies) if notes is not None else []
+    checked_notes = _notes(notes, plies) if notes is not None else []
     of_seats = [SeatRow(*of_seat) for _, _, *of_seat in rows.seats]
     return stored_match(
-        place, MatchRow(lineup, ended, plies, bool(timed), final.hex(), " ".join(moves), told, of_seats)
+        place, MatchRow(lineup, ended, plies, bool(timed), final.hex(), " ".join(moves), checked_notes, of_seats)
     )
 
 

@@ -104,11 +104,11 @@ class ArenaVectorEnv(VectorEnv):
         ends = np.full(self.num_envs, None, object)
         for i in np.flatnonzero(done):
             ends[i] = self.batch.final_observation[i].copy()
-        told = {
+        final = {
             "action_mask": np.zeros(step.legal_mask.shape, np.int8),
             "to_move": np.where(done, TERMINAL, 0),
             "returns": step.returns.copy(),
             "illegal": illegal & done,
         }
-        marks = {f"_{name}": done for name in told}
-        return {"final_obs": ends, "_final_obs": done, "final_info": told | marks, "_final_info": done}
+        marks = {f"_{name}": done for name in final}
+        return {"final_obs": ends, "_final_obs": done, "final_info": final | marks, "_final_info": done}

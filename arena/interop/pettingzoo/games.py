@@ -180,11 +180,11 @@ def _seen_by_all(env: Any) -> tuple[Any, ...]:
 
 def _play(env: Any, plies: int) -> list[Any]:
     """Play the legal actions in turn; return what is seen after each."""
-    told = []
+    observed = []
     for ply in range(plies):
         if over(env):
             break
         legal = observables(env)[1]
         act(env, legal[(7 * ply) % len(legal)])
-        told.append(observables(env))
-    return told
+        observed.append(observables(env))
+    return observed

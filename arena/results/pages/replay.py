@@ -163,9 +163,9 @@ def _curves(plies: Sequence[dict[str, Any]], players: int) -> list[Curve]:
     """Return the evaluations by seat: those of its own bot, or the others' where that gives none."""
     curves = []
     for seat in range(players):
-        told = [(number, ply) for number, ply in enumerate(plies, 1) if ply["evaluation"]]
-        own = [(number, ply) for number, ply in told if ply["seat"] == seat]
-        points = [_point(number / len(plies), ply["evaluation"][seat]) for number, ply in own or told]
+        evaluated = [(number, ply) for number, ply in enumerate(plies, 1) if ply["evaluation"]]
+        own = [(number, ply) for number, ply in evaluated if ply["seat"] == seat]
+        points = [_point(number / len(plies), ply["evaluation"][seat]) for number, ply in own or evaluated]
         if points:
             text = " ".join(f"{across:g},{down:g}" for across, down in points)
             curves.append(Curve(seat, bool(own), text, points[-1]))
