@@ -198,7 +198,9 @@ class Shard:
         returns, ranks = returns_from_ranks(match.ranks), [rank + 1 for rank in match.ranks]
         observation = np.zeros(self.spec.size, np.float32)
         with_visits = {ply: len(estimate.visit_counts) for ply, estimate in estimates.items() if estimate.visit_counts}
-        full = max(with_visits) if sum(with_visits.values()) >= MAX_MATCH_VISIT_COUNTS else math.inf  # after that ply none are kept
+        full = (
+            max(with_visits) if sum(with_visits.values()) >= MAX_MATCH_VISIT_COUNTS else math.inf
+        )  # after that ply none are kept
         telling: set[int] = set()
         for ply, seat, legal, action in decisions_of(match, self.game, observation):
             if bots and labels[seat] not in bots:
