@@ -9,7 +9,14 @@ from typing import Any, NamedTuple, NoReturn
 
 import engine
 from arena import api
-from arena.cli.output import print_detail, print_json, print_text, print_to_stderr, wrong_estimates_in_words
+from arena.cli.output import (
+    board_in_colours,
+    print_detail,
+    print_json,
+    print_text,
+    print_to_stderr,
+    wrong_estimates_in_words,
+)
 from arena.cli.rules import print_notation
 from arena.cli.warming import compiling_shown
 from arena.core.errors import ArenaError, ConfigError, RecordError
@@ -238,7 +245,7 @@ def _print_plies(stored: StoredMatch, plies: Sequence[ReplayedPly], show: bool) 
         if ply.sentence:
             print(textwrap.indent(textwrap.fill(without_controls(ply.sentence), 75), " " * 5))
         if show:
-            print(f"\n{ply.drawing}\n")
+            print(f"\n{board_in_colours(game_of(stored).type, ply.drawing)}\n")
     for seat, (cause, at) in stored.forfeits.items():
         detail = stored.details.get(seat, "").strip()
         when = "before play" if at < 0 else f"at ply {at + 1}"

@@ -21,6 +21,8 @@ from arena.cli.exit_codes import INTERRUPTED
 from arena.cli.interrupts import how_to_resume
 from arena.core.command import COMMAND
 from arena.core.paths import ROOT
+from engine.game_types import GameType
+from engine.terminal import coloured
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -75,6 +77,13 @@ def print_interrupted(saved: str) -> int:
 def can_draw(stream: TextIO) -> bool:
     """Return whether a stream is a terminal that can move its cursor."""
     return stream.isatty() and not Console(file=stream).is_dumb_terminal
+
+
+def board_in_colours(kind: GameType, text: str) -> str:
+    """Return a board in text, in colours where standard output is a terminal and the variable NO_COLOR is not set."""
+    if os.environ.get("NO_COLOR") or not can_draw(sys.stdout):
+        return text
+    return coloured(kind, text, "utf" in (sys.stdout.encoding or "").lower())
 
 
 def wrong_estimates_in_words(count: int) -> str:

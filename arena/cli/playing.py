@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from arena.cli.arguments import SessionOptions
-from arena.cli.output import print_to_stderr
+from arena.cli.output import board_in_colours, print_to_stderr
 from arena.cli.play_sentences import SCREEN_COLUMNS, asked, concluded, told
 from arena.core.errors import ArenaError, ConfigError
 from arena.core.paths import home_path
@@ -120,7 +120,16 @@ def _play_loop(session: PlaySession, analyses: AnalysisPool) -> int:
             _print_end(session, view)
             return 0
         if view.phase == Phase.WAITING:
-            print("\n".join(["", _fitted(str(view.state)), "", *filter(None, [asked(view)])]))
+            print(
+                "\n".join(
+                    [
+                        "",
+                        board_in_colours(session.game.type, _fitted(str(view.state))),
+                        "",
+                        *filter(None, [asked(view)]),
+                    ]
+                )
+            )
             _ask(session, view, analyses)
 
 

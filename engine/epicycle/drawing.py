@@ -31,6 +31,8 @@ from engine.svg import (
     text,
     untouched,
 )
+from engine.terminal import LAST as LAST_PLAY
+from engine.terminal import SEATS, Token
 
 if TYPE_CHECKING:
     from engine.state import KernelState
@@ -62,6 +64,9 @@ HEIGHT = 408  # of the wide drawing
 PIECES, ARROW = 0.69, 0.33  # how far from the middle the pieces stand, and the arrow of the last play runs, in radii
 IN_HAND = 48  # from one piece in hand to the next
 SCALES = {WIDE: 0.98, SLIM: 0.82}
+
+TOKENS = (Token(r"\bseat (?P<seat>[0-4])  [SML](?: [SML])*"), SEATS, LAST_PLAY)
+"""What has colours in a terminal (`engine.terminal`)."""
 
 
 def picture(state: KernelState, names: tuple[str, ...], narrow: bool) -> str:

@@ -34,6 +34,8 @@ from engine.svg import (
     text,
     untouched,
 )
+from engine.terminal import LAST as LAST_PLAY
+from engine.terminal import SEATS, Token
 
 if TYPE_CHECKING:
     from engine.state import KernelState
@@ -69,6 +71,9 @@ HEIGHT = WIDE.top + ROWS * CELL + WIDE.ring + 14  # of the wide drawing
 IN_HAND = {WIDE: 0.72, SLIM: 0.66}  # scale of the mids in hand
 DIE = 42
 STAR = "M0 -14L3.3 -4.5H13.3L5.2 1.4L8.2 11L0 5L-8.2 11L-5.2 1.4L-13.3 -4.5H-3.3Z"
+
+TOKENS = (Token(r"(?<![\w])(?P<seat>[0-3])[SML]\b"), SEATS, LAST_PLAY)
+"""What has colours in a terminal (`engine.terminal`)."""
 
 
 def picture(state: KernelState, names: tuple[str, ...], narrow: bool) -> str:

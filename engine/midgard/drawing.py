@@ -30,6 +30,7 @@ from engine.svg import (
     untouched,
     wrapped,
 )
+from engine.terminal import LAST, SEATS, Token
 
 if TYPE_CHECKING:
     from engine.state import KernelState
@@ -57,6 +58,9 @@ WIDE = Layout(30, 330, 74, 11, 190, 20, 660, 690)
 SLIM = Layout(15, 170, 78, 11, 150, 10, NARROW, 426)
 FILLS = {"s": SEAT_COLOURS[SEA], "l": SEAT_COLOURS[LAND], notation.ICE: COLD, notation.BLIZZARD: COLD}
 INKS = {"s": SEAT_INKS[SEA], "l": SEAT_INKS[LAND], notation.ICE: DIM, notation.BLIZZARD: DIM}
+
+TOKENS = (Token("~~", SEA, "≈≈"), Token("##", LAND, "▲▲"), Token(r"\*\*"), SEATS, LAST)
+"""What has colours in a terminal (`engine.terminal`)."""
 
 
 def picture(state: KernelState, names: tuple[str, ...], narrow: bool) -> str:

@@ -42,6 +42,7 @@ from engine.svg import (
     untouched,
     width_of,
 )
+from engine.terminal import LAST, SEATS
 
 if TYPE_CHECKING:
     from engine.state import KernelState
@@ -74,6 +75,10 @@ class Layout(NamedTuple):
     def at(self, line: list[int | None], place: int) -> float:
         """Return how far from the table's edge a column or row begins."""
         return sum(self.gap if each is None else self.tile for each in line[:place])
+
+
+TOKENS = (SEATS, LAST)
+"""What has colours in a terminal (`engine.terminal`)."""
 
 
 def picture(state: KernelState, names: tuple[str, ...], narrow: bool) -> str:
