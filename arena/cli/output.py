@@ -21,11 +21,11 @@ from arena.cli.exit_codes import INTERRUPTED
 from arena.cli.interrupts import how_to_resume
 from arena.core.command import COMMAND
 from arena.core.paths import ROOT
-from engine.game_types import GameType
-from engine.terminal import coloured
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from engine.game_types import GameType
 
 COLUMN_GAP = 3
 """Spaces between columns."""
@@ -83,6 +83,8 @@ def board_in_colours(kind: GameType, text: str) -> str:
     """Return a board in text, in colours where standard output is a terminal and the variable NO_COLOR is not set."""
     if os.environ.get("NO_COLOR") or not can_draw(sys.stdout):
         return text
+    from engine.terminal import coloured  # only where a board is shown
+
     return coloured(kind, text, "utf" in (sys.stdout.encoding or "").lower())
 
 
