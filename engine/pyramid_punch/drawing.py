@@ -57,7 +57,8 @@ MARGIN, SLIM_MARGIN = 40, 16  # left of the table, for its rows' coordinates
 LABELS = 26  # height of the line with the columns' coordinates
 FIGHTER = 0.9  # scale of a pyramid on a tile of 128
 BADGE = 0.1  # radius of the badge with a seat's number, in tiles
-MIN_WIDTH, MAX_SLIM_TILE = 440, 108
+MIN_WIDTH, MAX_SLIM_TILE, SMALL_TILE = 440, 108, 60
+UNPLACED_COLUMNS = 3  # tiles to be placed beside each other in a narrow drawing
 DIE = 26
 
 
@@ -117,8 +118,10 @@ def _wide(table: Table, unplaced: int, arranging: bool) -> Layout:
 def _slim(table: Table) -> Layout:
     """Return the layout in which the table, however wide, is as wide as the narrow drawing."""
     gaps = table.columns.count(None)
-    room = NARROW - 2 * (SLIM_MARGIN + STRIP) - 2 * STRIP * gaps
-    tile = max(24, min(MAX_SLIM_TILE, room // max(1, len(table.columns) - gaps)))
+    tiles, room = max(1, len(table.columns) - gaps), NARROW - 2 * STRIP * (1 + gaps)
+    tile = max(24, min(MAX_SLIM_TILE, (room - 2 * SLIM_MARGIN) // tiles))
+    if tile < SMALL_TILE:
+        tile = max(24, min(SMALL_TILE, (room - 8) // tiles))
     columns = tile * (len(table.columns) - gaps) + 2 * STRIP * gaps
     return Layout(tile, 2 * STRIP, (NARROW - columns) / 2, NARROW, True)
 
@@ -156,12 +159,13 @@ def _table(state: KernelState, table: Table, layout: Layout) -> list[str]:
 
 def _unplaced(record: np.record, seats: list[int], top: float, layout: Layout) -> tuple[list[str], float]:
     """Draw the tiles that are still to be placed, and return where they end."""
-    parts, tile = [text(16, top + 16, "To be placed:", 13, fill=FAINT)], TILE
-    if layout.narrow:
-        tile = min(96, (NARROW - 16) // len(seats) - 8)
+    parts = [text(16, top + 16, "To be placed:", 13, fill=FAINT)]
+    tile, columns = (96, UNPLACED_COLUMNS) if layout.narrow else (TILE, len(seats))
     for place, seat in enumerate(seats):
-        parts.append(_tile(record.tiles[seat], seat, 12 + (tile + 8) * place, top + 26, tile))
-    return parts, top + tile + 40
+        row, column = divmod(place, columns)
+        corner = (12 + (tile + 8) * column, top + 26 + (tile + 8) * row)
+        parts.append(_tile(record.tiles[seat], seat, *corner, tile))
+    return parts, top + 32 + (tile + 8) * -(-len(seats) // columns)
 
 
 def _seat(state: KernelState, seat: int, name: str, top: float, layout: Layout) -> str:
@@ -245,8 +249,9 @@ def _ground(seat: int, side: float) -> str:
 @cache
 def _space(seat: int, space: int, fighter: int | None, side: float, parts: bool) -> str:
     """Return a space of a tile with the fighter on it, which is a part and a piece where parts are wanted."""
-    x, y = (side * (5 + 28 * step) / 64 for step in SPACE_AT[space])
-    width = side * 13 / 32
+    inset = 4 if side < SMALL_TILE else 5  # of 64: on a small tile, all of a space is there to be hit
+    x, y = (side * (inset + 28 * step) / 64 for step in SPACE_AT[space])
+    width = side * (36 - 2 * inset) / 64
     ground = element("rect", x=x, y=y, width=width, height=width, rx=4, fill=PAPER, fill_opacity=".72")
     shape = _fighter(fighter, SEAT_COLOURS[seat], x + width / 2, y + width / 2, side / TILE)
     if not parts or fighter is None:

@@ -16,6 +16,13 @@ from engine.svg import NARROW
 from tests.engine.matches import tables, walk
 from tests.engine.pictures import SVG, parts_of, pieces_of
 
+WIDEST = {
+    ("pyramid_punch", 5): [
+        "LMSO@0,0/LMSO@1,0/LMSO@2,0/LMSO@3,0/LMSO@4,0 0 f 5",
+        "LMSO@0,0/LMSO@1,0/x4/LMSO@3,0/LMSO@4,0 0 f 5",
+    ]
+}
+"""Positions with tables as broad as there are."""
 LEAST_TARGET, LEAST_LETTERS = 24, 11  # pixels
 TABLES = [table[:2] for table in tables() if not table[2]]
 
@@ -64,7 +71,11 @@ def decisions(name: str, players: int) -> list[State]:
     for state in found:
         parts = next(iter((state.targets() or {}).values()))
         kinds.setdefault(tuple(re.sub("[0-9].*", "", part) for part in parts), state)
-    return [*kinds.values(), found[len(found) // 2]]
+    return [
+        *kinds.values(),
+        found[len(found) // 2],
+        *map(engine.load_game(name, players).state_from_position, WIDEST.get((name, players), ())),
+    ]
 
 
 @pytest.mark.parametrize("narrow", [False, True], ids=["wide", "narrow"])
