@@ -247,7 +247,9 @@ def test_an_illegal_click_explains_itself_and_a_move_is_taken_back(visit):
     page = visit("play?game=epicycle&players=2")
     sit(page, seed="3")
     click(page, page.locator('#board [data-part="slot-3"]'))
-    expect(page.locator("#explain")).to_have_text("Slot 3 is 4 slots from the gap, and no piece has more than 3 pips.")
+    expect(page.locator("#explain")).to_contain_text(
+        "Slot 3 is 4 slots from the gap, and no piece has more than 3 pips."
+    )
     page.route("**/why?*", lambda route: route.fulfill(json={"why": ""}))
     click(page, page.locator('#board [data-part="slot-3"]'))
     expect(page.locator("#explain")).to_have_text("slot 3 is not a legal target: choose one of the marked parts.")
@@ -271,9 +273,9 @@ def test_a_click_on_a_fighter_means_its_tile_where_tiles_are_chosen_and_places_i
     page.fill("#position", "LMSO@0,0/LMSO@1,0/LMSO@2,0 0 m 0")
     page.click("#position-form button")
     page.locator('#board [data-part="fighter-1-M"]').click()
-    expect(page.locator("#explain")).to_contain_text("tile 1: now choose")
+    expect(page.locator("#explain")).to_contain_text("Orange's tile: now choose")
     page.locator('#board [data-part="place-0,1"]').click()
-    expect(page.locator("#explain")).to_have_text(
+    expect(page.locator("#explain")).to_contain_text(
         "Tile 1 may not go there: tiles that are connected now would not be any more."
     )
     page.locator('#board [data-part="fighter-1-M"]').click()
@@ -363,8 +365,24 @@ def test_nothing_serious_is_wrong_and_nothing_is_wider_than_the_screen(visit, pl
         check(page)
 
 
+TOO_SMALL = """() => {
+    const shown = (element) => element.getBoundingClientRect().width && element.textContent.trim();
+    const texts = [...document.querySelectorAll('#board text, main :is(p, li, td, th, small, label, button, a)')];
+    const letters = texts.filter(shown).map((text) => {
+        const scale = text instanceof SVGElement ? text.getScreenCTM().a : 1;
+        return [text.textContent.trim().slice(0, 20), scale * parseFloat(getComputedStyle(text).fontSize)];
+    });
+    const targets = [...document.querySelectorAll('main :is(button, select, summary, .controls a)')].filter(shown);
+    const heights = targets.map((each) => [each.textContent.trim().slice(0, 20), each.getBoundingClientRect().height]);
+    const least = innerWidth < 640 ? 10.95 : 9;
+    return [...letters.filter(([, size]) => size < least), ...heights.filter(([, height]) => height < 24)].slice(0, 5);
+}"""
+"""Text of less than 11 pixels on a phone, and what can be clicked beside the board in less than 24 (WCAG 2.2)."""
+
+
 def check(page):
-    """Check a page by axe, and its width."""
+    """Check a page by axe, its width, and how small its text and targets are."""
+    assert page.evaluate(TOO_SMALL) == []
     found = Axe().run(page).response["violations"]
     assert [
         (each["id"], [node["target"] for node in each["nodes"]][:3])

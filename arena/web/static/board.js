@@ -153,7 +153,11 @@ export class Board {
     const found = /^(hand|fighter|tile)-(\d)(?:-(\w))?$/.exec(part);
     if (!found) return words(part);
     const owner = this.players[Number(found[2])] ?? `seat ${found[2]}`;
-    return [owner + ":", SIZES[found[3]] ?? found[3], found[1]].filter(Boolean).join(" ");
+    const own = owner === "You" ? "your" : `${owner}'s`;
+    const size = SIZES[found[3]] ?? found[3];
+    if (found[1] === "hand") return `${own} ${size} piece in hand`;
+    if (found[1] === "tile") return `${own} tile`;
+    return size === "stone" ? `${own} stone` : `${own} ${size} fighter`;
   }
 
   /**

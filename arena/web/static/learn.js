@@ -36,7 +36,7 @@ async function start() {
     data = await ask(`/analysis/state?${query()}`);
   }
   if (!data || data.error) return find("status").replaceChildren(data?.error ?? "The server does not answer.");
-  board.players = Array.from({ length: task.players }, (_, seat) => (seat === you ? "your" : ["Blue", "Orange", "Green", "Pink", "Sky"][seat]));
+  board.players = Array.from({ length: task.players }, (_, seat) => (seat === you ? "You" : ["Blue", "Orange", "Green", "Pink", "Sky"][seat]));
   board.show(data);
   tell(find("status"), data.prompt);
   find("lessons").replaceChildren(...tasks.map(entry));
