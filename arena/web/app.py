@@ -6,6 +6,7 @@ import contextlib
 import sqlite3
 import sys
 from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import ModuleType
@@ -30,6 +31,8 @@ from arena.web.rendering import Page, UnknownFileError, media_type, page, static
 from arena.web.safety import ForbiddenError, Guard, HostNames, new_token
 from engine.errors import summarise_error
 
+CARD = '<meta property="og:image" content="/'
+"""How pages name the drawing that stands for them on other sites, which needs the whole address."""
 IMMUTABLE = "public, max-age=31536000, immutable"
 
 
@@ -149,6 +152,11 @@ def _add_live(app: FastAPI, catalog: LogCatalog, links: Links, prefix: str, fold
         headers = {"Cache-Control": "no-cache", "Content-Disposition": f'inline; filename="{board[:64]}_{file}"'}
         return Response(content, 200, headers, media_type(file))
 
+    @app.api_route(f"{prefix}/matches/{{match_id}}/position.{{format}}", methods=["GET", "HEAD"])
+    def position(name: str, match_id: str, format: str, ply: str = "") -> Response:
+        content = match.position_of(catalog, folder + name, match_id, ply, format)
+        return Response(content, 200, {"Cache-Control": "no-cache"}, media_type(f".{format}"))
+
 
 def _matches(catalog: LogCatalog, links: Links, folder: str) -> Callable[..., Response]:
     def answer(request: Request, name: str) -> Response:
@@ -159,6 +167,8 @@ def _matches(catalog: LogCatalog, links: Links, folder: str) -> Callable[..., Re
 
 def respond(request: Request, shown: Page, kind: str = "text/html") -> Response:
     """Return the answer with a page; without its content for a browser that has the same."""
+    if CARD in shown.html:
+        shown = replace(shown, html=shown.html.replace(CARD, f"{CARD[:-1]}{_origin(request)}/", 1))
     tag = f'"{shown.tag}"'
     headers = {"ETag": tag, "Cache-Control": "no-cache", "Vary": "Accept-Encoding"}
     asked = request.headers.get("if-none-match", "")
@@ -166,6 +176,11 @@ def respond(request: Request, shown: Page, kind: str = "text/html") -> Response:
         return Response(status_code=304, headers=headers)
     content = shown.html.encode("utf-8", "replace")
     return Response(content, shown.status, headers, kind)
+
+
+def _origin(request: Request) -> str:
+    """Return scheme and host of the server as the request names it; the guard knows that the host is its own."""
+    return f"{request.url.scheme}://{request.url.netloc}"
 
 
 def _add_errors(app: FastAPI) -> None:

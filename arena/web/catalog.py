@@ -64,6 +64,11 @@ class Log:
     def is_comparison(self) -> bool:
         return self.name.startswith(f"{COMPARISONS_FOLDER}/")
 
+    @property
+    def is_played(self) -> bool:
+        """Whether it is a match of persons."""
+        return self.name.startswith(f"{PLAYED}/")
+
     def stamp(self) -> Hashable:
         """Return what changes whenever something is written to the log."""
         found = []

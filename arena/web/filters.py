@@ -11,6 +11,7 @@ from pathlib import Path
 from markupsafe import Markup, escape
 
 from arena.core.names import COMPARISONS_FOLDER
+from arena.results.pages.templates import board_name
 from arena.runner.progress import duration, per_second
 from arena.schedule.foreign import is_foreign_name
 from engine import Game
@@ -124,6 +125,7 @@ def sentence(words: str) -> str:
 
 
 FILTERS = {
+    "board_name": board_name,
     "cut": cut,
     "short": short,
     "sentence": sentence,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -16,6 +17,15 @@ from arena.web.catalog import Log, LogCatalog
 MAX_SEARCHED_MATCHES = 300
 """Newest matches of a board that are searched for mistakes."""
 UPSETS, LONGEST, BEST, MISTAKES = "Upsets", "Longest", "Best against best", "Worst mistakes"
+FORFEITS = "Forfeits"
+FEATURED = {
+    MISTAKES: "The turning point",
+    UPSETS: "The favourite lost",
+    FORFEITS: "A forfeit",
+    BEST: "Best against best",
+    LONGEST: "The longest match",
+}
+"""Titles of matches that are shown before all others, by kind, in this order."""
 
 
 class Highlight(NamedTuple):
@@ -25,12 +35,26 @@ class Highlight(NamedTuple):
     """In the index of the log."""
     kind: str
     why: str
+    size: float = 0.0
+    """How much of its kind it is; those of one kind can be compared."""
+    ply: int | None = None
+    """After which it happened; None for the end."""
 
 
-def highlights(catalog: LogCatalog, log: Log, each: int) -> list[Highlight]:
+def featured(catalog: LogCatalog, log: Log, ratings: Sequence[Mapping[str, float]]) -> list[Highlight]:
+    """Return at most one match of every kind, the one that is most of it; `ratings` are those of each board."""
+    found = highlights(catalog, log, 1, ratings)
+    best = {each.kind: each for each in sorted(found, key=lambda each: (each.size, each.number))}
+    return [best[kind] for kind in FEATURED if kind in best]
+
+
+def highlights(
+    catalog: LogCatalog, log: Log, each: int, ratings: Sequence[Mapping[str, float]] | None = None
+) -> list[Highlight]:
     """Return up to `each` matches of every kind for every board, and the worst mistake of every bot.
 
-    A match has one reason at most: the first that applies.
+    A match has one reason at most: the first that applies. `ratings` are those of each board by label, where a caller
+    has them.
     """
     _, view = catalog.view(log)
     plan, planned = catalog.plan(log), catalog.planned(log)
@@ -40,10 +64,8 @@ def highlights(catalog: LogCatalog, log: Log, each: int) -> list[Highlight]:
         rows = np.flatnonzero(np.isin(view.match["board"], numbers) & planned)
         if not each or not len(rows):
             continue
-        known = catalog.kept(log, ("leaderboard", place), partial(api.board_leaderboard, log.path, place))
-        frame = known.value[0] if known else None
-        rated = {} if frame is None or frame.empty else dict(zip(frame["bot"], frame["rating"], strict=True))
-        chosen = _by_ratings(view, rows, rated, each)
+        rated = _ratings(catalog, log, place) if ratings is None else ratings[place]
+        chosen = [*_by_ratings(view, rows, rated, each), *_forfeits(view, rows, each)]
         if not plan.schedule.is_foreign:  # else nobody knows moves
             chosen += [*_longest(view, rows, each), *_mistakes(log, view, rows)]
         for highlight in chosen:
@@ -51,7 +73,13 @@ def highlights(catalog: LogCatalog, log: Log, each: int) -> list[Highlight]:
     return list(found.values())
 
 
-def _by_ratings(view: IndexView, rows: np.ndarray, ratings: dict[str, float], each: int) -> list[Highlight]:
+def _ratings(catalog: LogCatalog, log: Log, board: int) -> Mapping[str, float]:
+    known = catalog.kept(log, ("leaderboard", board), partial(api.board_leaderboard, log.path, board))
+    frame = known.value[0] if known else None
+    return {} if frame is None or frame.empty else dict(zip(frame["bot"], frame["rating"], strict=True))
+
+
+def _by_ratings(view: IndexView, rows: np.ndarray, ratings: Mapping[str, float], each: int) -> list[Highlight]:
     """Return matches that a bot of lower rating won, and those among the best bots."""
     rating = np.array([ratings.get(label, np.nan) for label in view.labels])
     first = np.searchsorted(view.seat["match"], rows)
@@ -64,13 +92,15 @@ def _by_ratings(view: IndexView, rows: np.ndarray, ratings: dict[str, float], ea
     winner = np.take_along_axis(values, ranks.argmin(axis=1)[:, None], axis=1)[:, 0]
     gap = np.where(whole, np.where(ranks > ranks.min(axis=1)[:, None], values, -np.inf).max(axis=1) - winner, -np.inf)
     upsets = [
-        Highlight(int(rows[row]), UPSETS, f"the winner was rated {gap[row]:.1f} points below the best loser")
+        Highlight(
+            int(rows[row]), UPSETS, f"the winner was rated {gap[row]:.1f} points below the best loser", float(gap[row])
+        )
         for row in np.argsort(-gap, kind="stable")[:each].tolist()
         if gap[row] > 0
     ]
     weakest = np.where(np.isnan(values).any(axis=1), -np.inf, values.min(axis=1))
     best = [
-        Highlight(int(rows[row]), BEST, f"no bot here is rated below {weakest[row]:.1f} points")
+        Highlight(int(rows[row]), BEST, f"no bot here is rated below {weakest[row]:.1f} points", float(weakest[row]))
         for row in np.argsort(-weakest, kind="stable")[:each].tolist()
         if np.isfinite(weakest[row])
     ]
@@ -80,7 +110,21 @@ def _by_ratings(view: IndexView, rows: np.ndarray, ratings: dict[str, float], ea
 def _longest(view: IndexView, rows: np.ndarray, each: int) -> list[Highlight]:
     plies = view.match["plies"][rows]
     longest = np.argsort(-plies, kind="stable")[:each].tolist()
-    return [Highlight(int(rows[row]), LONGEST, f"{plies[row]:,} plies") for row in longest]
+    return [Highlight(int(rows[row]), LONGEST, f"{plies[row]:,} plies", float(plies[row])) for row in longest]
+
+
+def _forfeits(view: IndexView, rows: np.ndarray, each: int) -> list[Highlight]:
+    """Return the newest matches that a bot forfeited."""
+    at = np.flatnonzero(view.seat["cause"] > 0)
+    found: dict[int, Highlight] = {}
+    chosen = at[np.isin(view.seat["match"][at], rows)][::-1]
+    for seat in chosen.tolist():
+        number = int(view.seat["match"][seat])
+        if number not in found and len(found) == each:
+            break
+        why = f"{view.label(int(view.seat['entry'][seat]))} forfeited: {view.causes[view.seat['cause'][seat]]}"
+        found[number] = Highlight(number, FORFEITS, why, float(number))
+    return list(found.values())
 
 
 class _Drop(NamedTuple):
@@ -103,7 +147,11 @@ def _mistakes(log: Log, view: IndexView, rows: np.ndarray) -> list[Highlight]:
                     worst[bot] = _Drop(size, number, ply)
     return [
         Highlight(
-            drop.number, MISTAKES, f"{bot} expected {drop.size:.2f} less at ply {drop.ply + 1} than a move before"
+            drop.number,
+            MISTAKES,
+            f"{bot} expected {drop.size:.2f} less at ply {drop.ply + 1} than a move before",
+            drop.size,
+            drop.ply + 1,
         )
         for bot, drop in sorted(worst.items())
     ]

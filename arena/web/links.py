@@ -58,6 +58,10 @@ class Links:
         """Return the address of a match, by its id."""
         return f"{self.tournament(name)}/matches/{_part(match)}"
 
+    def position(self, name: str, match: str, ply: int | None = None, format: str = "svg") -> str:
+        """Return the address of the drawing of a match's position; after its last ply without one."""
+        return _with_query(f"{self.match(name, match)}/position.{format}", {"ply": ply})
+
     def pair(self, name: str, board: str, a: str, b: str) -> str:
         """Return the address of two bots on a board, by its slug and their labels."""
         return _with_query(f"{self.tournament(name)}/pair", {"board": board, "a": a, "b": b})

@@ -54,7 +54,7 @@ _environment.filters.update(FILTERS, table=templates.table)
 
 def page(template: str, links: Links, **values: Any) -> Page:
     """Return a page; templates of single files are shown within the server's own frame."""
-    values = {"scripts": (), "data": None, "description": "", **values}
+    values = {"scripts": (), "data": None, "description": "", "card": "", **values}
     tools = {"static": lambda name: link(links, name), "inline": inline, "policy": policy}
     return Page(_environment.get_template(template).render(links=links, **tools, **values))
 

@@ -80,6 +80,9 @@ class SiteLinks(Links):
     def match(self, name: str, match: str) -> str:
         return self._to(match_file(name, match))
 
+    def position(self, name: str, match: str, ply: int | None = None, format: str = "svg") -> str:
+        return ""
+
     def pair(self, name: str, board: str, a: str, b: str) -> str:
         return self._to(pair_file(name, board, a, b))
 

@@ -150,15 +150,35 @@ def test_a_match_is_stepped_through_by_keys(addresses, visit):
     (place,) = [place for place in addresses if re.search("[0-9a-f]{32}", place)]
     page = visit(place)
     page.wait_for_selector("#controls:not([hidden])")
-    players = page.locator(".seats tbody tr").count()
-    state = load_game("epicycle", players).new_initial_state()
+    names = page.locator(".players bdi").all_text_contents()
+    state = load_game("epicycle", len(names)).new_initial_state()
     moves = page.locator("#moves a").all_text_contents()
     for ply, text in enumerate(moves[:6], 1):
         page.keyboard.press("ArrowRight")
         expect(page).to_have_url(re.compile(f"#{ply}$"))
         state.apply_action(state.string_to_action(text))
         drawn = page.locator("#board svg").evaluate("node => new XMLSerializer().serializeToString(node)")
-        assert canonical(drawn) == canonical(state.svg())
+        assert canonical(drawn) == canonical(state.svg(names=names))
+
+
+def test_the_first_page_moves_and_a_match_is_shared_by_its_address(addresses, visit):
+    page = visit("/")
+    caption = page.locator("#follow-caption")
+    expect(page.locator("#follow-board svg")).to_be_visible(timeout=30_000)
+    before = caption.inner_text()
+    expect(caption).not_to_have_text(before, timeout=30_000)
+    (place,) = [place for place in addresses if re.search("[0-9a-f]{32}", place)]
+    page = visit(f"{place}#2")
+    page.locator("#share > summary").click()
+    expect(page.locator("#share-address")).to_have_value(re.compile(re.escape(place) + "#2$"))
+    assert page.locator("#share-png").get_attribute("href").endswith("/position.png?ply=2")
+    with page.expect_download() as saved:
+        page.locator("#share-svg").click()
+    names = page.locator(".players bdi").all_text_contents()
+    state = load_game("epicycle", len(names)).new_initial_state()
+    for text in page.locator("#moves a").all_text_contents()[:2]:
+        state.apply_action(state.string_to_action(text))
+    assert canonical(Path(saved.value.path()).read_text()) == canonical(state.svg(names=names))
 
 
 def test_the_filter_finds_matches_by_clicks_and_stands_in_the_address(visit, server, addresses):
@@ -193,6 +213,7 @@ def test_what_is_computed_comes_by_itself_and_the_page_is_not_loaded_again(insta
 
 def test_a_figure_becomes_interactive_with_no_eval_and_no_network(visit, addresses):
     page = visit("/tournaments/shown")
+    page.locator("details.folded > summary").first.click()
     for name in ("Ratings", "Head to head", "Convergence"):
         figure = page.locator("figure", has=page.get_by_role("heading", name=name, exact=True)).first
         figure.get_by_role("button", name="Explore").click()

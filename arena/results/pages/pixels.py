@@ -51,12 +51,19 @@ def position_png(match: StoredMatch, ply: int | None = None, narrow: bool = Fals
 
     Raises `ConfigError` for a ply that the match has not, `StoreError` when its game does not draw it.
     """
+    picture = position_svg(match, ply, narrow)
+    size = _size(picture, match)
+    return _png(picture, min(PNG_SCALE, MAX_PNG_SIDE / max(size)))
+
+
+def position_svg(match: StoredMatch, ply: int | None = None, narrow: bool = False) -> str:
+    """Return the position after a ply as its game draws it; raises what `position_png` raises."""
     last = len(match.moves)
     if ply is not None and not 0 <= ply <= last:
         raise ConfigError(f"--ply: is {ply}, and the match has {last} plies: 0, the start, to {last}, the end")
     picture = _pictures(match, [last if ply is None else ply], narrow)[0]
-    size = _size(picture, match)
-    return _png(picture, min(PNG_SCALE, MAX_PNG_SIDE / max(size)))
+    _size(picture, match)
+    return picture
 
 
 def match_gif(match: StoredMatch) -> bytes:

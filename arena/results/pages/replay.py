@@ -18,6 +18,7 @@ from arena.match.stored import StoredMatch
 from arena.results.pages.templates import notation, single_file
 from engine import CHANCE, State
 from engine.errors import EngineError, summarise_error
+from engine.words import Names, colour_name, placing
 
 
 def replay_page(match: StoredMatch) -> bytes:
@@ -29,12 +30,12 @@ def replay_page(match: StoredMatch) -> bytes:
 def replay_values(match: StoredMatch) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the data that the script of a match's page reads, and the values of its template."""
     game = game_of(match)
-    notes, frames, mistakes = dict(match.notes), [], _Mistakes()
+    notes, frames, mistakes, names = dict(match.notes), [], _Mistakes(), Names.of_players(match.names)
     plies: list[dict[str, Any]] = []
     with bounded(f"match {match_id(match.identity, match.lineup)}") as alarm:
         alarm.arm(GAME_CPU_SECONDS)
         before = game.new_initial_state()
-        frames.append(frame(before))
+        frames.append(frame(before, match.names))
         for ply in replay(match):
             marks = [*_marks(before, ply.state), *mistakes.marks(ply)]
             plies.append(
@@ -42,6 +43,7 @@ def replay_values(match: StoredMatch) -> tuple[dict[str, Any], dict[str, Any]]:
                     "seat": None if ply.seat == CHANCE else ply.seat,
                     "roller": before.rolling_seat() if ply.seat == CHANCE else None,
                     "text": ply.text,
+                    "says": _says(before, ply, names),
                     "by": ply.by,
                     "note": notes.get(ply.number),
                     "evaluation": ply.evaluation,
@@ -50,9 +52,10 @@ def replay_values(match: StoredMatch) -> tuple[dict[str, Any], dict[str, Any]]:
                     "kinds": [kind for kind, _ in marks],
                 }
             )
-            frames.append(frame(ply.state))
+            frames.append(frame(ply.state, match.names))
             before = ply.state
             alarm.arm(GAME_CPU_SECONDS)
+        outcome = _outcome(match, before, names)
     for seat, (cause, ply_number) in match.forfeits.items():
         if plies:
             ply_data = plies[min(max(ply_number, 0), len(plies) - 1)]
@@ -72,7 +75,9 @@ def replay_values(match: StoredMatch) -> tuple[dict[str, Any], dict[str, Any]]:
     }
     name = match_id(match.identity, match.lineup)
     return data, {
-        "title": f"{game.type.title}: {' – '.join(match.names)}",
+        "title": f"{' – '.join(match.names)}: {game.type.title}",
+        "outcome": outcome,
+        "colours": [colour_name(seat) for seat in range(match.players)],
         "match": match,
         "name": name,
         "game": game,
@@ -82,9 +87,30 @@ def replay_values(match: StoredMatch) -> tuple[dict[str, Any], dict[str, Any]]:
         "kinds": sorted({kind for each in plies for kind in each["kinds"]}),
         "curves": _curves(plies, match.players),
         "graph": GRAPH_SIZE,
+        "ticks": _ticks(len(plies)),
+        "rolls": [_across(number, len(plies)) for number, ply in enumerate(plies, 1) if ply["seat"] is None],
         "step": MISTAKE_DROP,
         "notation": notation(game.type),
     }
+
+
+def _says(before: State, ply: Ply, names: Names) -> str:
+    """Return what a ply did, in words; raises `ValueError` for words that no page can show."""
+    text = before.tell(before.string_to_action(ply.text), names, ply.state).text
+    if not isinstance(text, str) or len(text) > MAX_WORDS_CHARS:
+        raise ValueError(f"tell() must return text of at most {MAX_WORDS_CHARS:,} letters")
+    return text
+
+
+def _outcome(match: StoredMatch, last: State, names: Names) -> str:
+    """Return how a match ended, in words: the game's own, or the referee's where somebody forfeited."""
+    if match.forfeits or not last.is_terminal():
+        why = "; ".join(f"{names.does(seat, 'forfeit')} ({cause})" for seat, (cause, _) in match.forfeits.items())
+        return f"{placing(match.ranks, None, names)}{why and f': {why}'}."
+    text = last.verdict(None, names).text
+    if not isinstance(text, str) or len(text) > MAX_WORDS_CHARS:
+        raise ValueError(f"verdict() must return text of at most {MAX_WORDS_CHARS:,} letters")
+    return text
 
 
 def write_replay(path: Path, match: StoredMatch) -> Path:
@@ -94,6 +120,10 @@ def write_replay(path: Path, match: StoredMatch) -> Path:
 
 MAX_SVG_CHARS = 2**20
 """Letters in the drawing of a position; those of the games here have up to 40,000."""
+
+
+MAX_WORDS_CHARS = 2_000
+"""Letters of a sentence about a move or a result."""
 
 
 class Frame(NamedTuple):
@@ -120,11 +150,14 @@ def bounded(name: str) -> Iterator[Alarm]:
         raise StoreError(f"{name}: its game fails when it is drawn: {summarise_error(error)}") from error
 
 
-def frame(state: State) -> Frame:
-    """Return a position's drawing; raises `ValueError` for one that no page can show, and what the game raises."""
+def frame(state: State, names: Sequence[str] | None = None) -> Frame:
+    """Return a position's drawing, with the players' names.
+
+    Raises `ValueError` for one that no page can show, and what the game raises.
+    """
     text = str(state)
     try:
-        picture = state.svg()
+        picture = state.picture(names=names)
     except EngineError:
         return Frame(text, "")
     if not isinstance(picture, str) or len(picture) > MAX_SVG_CHARS:
@@ -175,6 +208,17 @@ def _curves(plies: Sequence[dict[str, Any]], players: int) -> list[Curve]:
 def _point(at: float, value: float) -> tuple[float, float]:
     width, height = GRAPH_SIZE
     return round(width * at, 1), round(height * (1 - value) / 2, 1)
+
+
+def _across(ply: int, plies: int) -> float:
+    """Return where a ply is on the axis of the graph."""
+    return round(GRAPH_SIZE[0] * ply / max(1, plies), 1)
+
+
+def _ticks(plies: int) -> list[tuple[int, float]]:
+    """Return numbers of plies to write below the graph, with their places."""
+    step = next(step for power in range(20) for step in (10**power, 2 * 10**power, 5 * 10**power) if 6 * step >= plies)
+    return [(ply, _across(ply, plies)) for ply in range(0, plies + 1, step)]
 
 
 class _Mistakes:

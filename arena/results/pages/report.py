@@ -25,7 +25,7 @@ from arena.results.crosstable import Crosstable, crosstable
 from arena.results.leaderboards import cells, faults, leaderboard, leaderboards, notes_below
 from arena.results.matches import chosen_boards, seat_frame
 from arena.results.pages.figures import BoardResults, Figure, check_figure, figure, figures, render, shortened
-from arena.results.pages.templates import single_file, unpacked
+from arena.results.pages.templates import board_name, single_file, unpacked
 from arena.results.tables import records
 from arena.results.variance import board_variance
 from arena.store import Store
@@ -41,6 +41,8 @@ class BoardPage:
     """What the report shows of a board."""
 
     title: str
+    heading: str
+    """What it is called above its results: by the game's name."""
     slug: str
     matches: int
     """Of the plan in the log."""
@@ -195,6 +197,7 @@ def _without_pictures(
     misfits, cycles = (None if frame.empty else frame for frame in (found.misfits, found.cycles))
     page = BoardPage(
         title=board.title,
+        heading=board_name(board.game, board.players),
         slug=board.slug,
         matches=tournament.progress(index).matches,
         blocks=len(np.unique(results.played.block)),

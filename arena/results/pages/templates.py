@@ -20,7 +20,9 @@ from markupsafe import Markup
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from arena.results.columns import as_text, format_of
+from engine import game_names, game_type
 from engine.game_types import GameType
+from engine.registry import is_provided
 from engine.svg import PALETTE
 
 _environment = Environment(
@@ -86,6 +88,25 @@ def markdown(text: str) -> Markup:
     return Markup(MarkdownIt("commonmark", {"html": False}).enable("table").render(text))
 
 
+def board_name(spec: str, players: int) -> str:
+    """Return what a heading calls a board: `Magic Mids, 2 players`, with the options in the game's spec.
+
+    Games of providers, and those that are not installed, are called by their specs.
+    """
+    name, bracket, options = spec.partition("(")
+    title = spec if is_provided(spec) or name not in game_names() else _title(name)
+    with_options = f"{title} ({options}" if bracket and title != spec else title
+    return f"{with_options}, {counted(players, 'player')}"
+
+
+@cache
+def _title(name: str) -> str:
+    try:
+        return game_type(name).title
+    except Exception:  # a plug-in's fault takes no page away
+        return name
+
+
 def notation(game: GameType) -> Markup:
     """Return the section on notation of a game's rules as HTML; nothing where the rules have none."""
     rules = files(game.package).joinpath("RULES.md") if game.package else None
@@ -124,4 +145,4 @@ def counted(count: int, noun: str, plural: str = "") -> str:
     return f"{count:,} {noun if count == 1 else plural or f'{noun}s'}"
 
 
-_environment.filters |= {"table": table, "counted": counted}
+_environment.filters |= {"table": table, "counted": counted, "board_name": board_name}

@@ -9,8 +9,8 @@ from arena.schedule.foreign import is_foreign_name
 from arena.web.catalog import Log, LogCatalog, LogPlan, NotFoundError
 from arena.web.filters import game_name, name_in
 from arena.web.links import Links
-from arena.web.pages.tournament import Standings, standings
 from arena.web.rendering import Page, page
+from arena.web.standings import Standings, standings
 
 
 class Contestant(NamedTuple):
@@ -108,6 +108,14 @@ def _results(catalog: LogCatalog, of: Contestant, ends: float | None) -> list[Re
         waits = known is None or catalog.is_old(of.log, known)
         if waits or of.label in names:
             found.append(
-                Result(of, board.title, board.game, board.players, shown._replace(cells=mine), waits, len(names))
+                Result(
+                    of,
+                    board.title,
+                    board.game,
+                    board.players,
+                    shown._replace(cells=mine, bars=(), ratings=(), placed=0),
+                    waits,
+                    len(names),
+                )
             )
     return found

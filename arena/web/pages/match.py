@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from functools import partial
 
 from arena.core.errors import ArenaError
@@ -10,8 +11,9 @@ from arena.core.match_ids import check_match_id, match_id
 from arena.match.alarm import GAME_CPU_SECONDS
 from arena.match.stored import StoredMatch
 from arena.match.views import view
+from arena.results.pages.pixels import position_png, position_svg
 from arena.results.pages.replay import bounded, frame, replay_values
-from arena.results.pages.templates import packed
+from arena.results.pages.templates import board_name, packed
 from arena.runner.in_play import InPlay, read_in_play
 from arena.store import Store, readable
 from arena.tournament.tournament import Tournament
@@ -19,8 +21,11 @@ from arena.web.catalog import Log, LogCatalog, LogPlan, NotFoundError
 from arena.web.links import Links
 from arena.web.pages.matches import lines_of
 from arena.web.rendering import Page, page
-from engine import CHANCE, load_game
+from engine import load_game
 from engine.errors import EngineError
+from engine.words import Names
+
+POSITION_FORMATS = ("svg", "png")
 
 
 def page_of(catalog: LogCatalog, links: Links, name: str, match: str) -> Page:
@@ -34,13 +39,39 @@ def page_of(catalog: LogCatalog, links: Links, name: str, match: str) -> Page:
 
     def draw() -> Page:
         data, values = replay_values(_read(log, plan, whole))
-        values["description"] = f"Match {values['name']} of {name}, {len(values['plies'])} plies"
+        values["description"] = f"{values['outcome']} Match {values['name']} of {name}, {len(values['plies'])} plies"
+        values["card"] = links.position(name, values["name"], format="png") if values["final"].picture else ""
         return page("match.html", links, data=packed(data), log=log, scripts=["replay.js"], **values)
 
     version = log.path.stat().st_ino, catalog.view(log)[1].run
     found = catalog.results.get((log.path, "match", whole), version, draw)
     assert found is not None  # nothing gives up waiting
     return found.value
+
+
+def position_of(catalog: LogCatalog, name: str, match: str, ply: str, format: str) -> bytes:
+    """Return the drawing of a match's position after a ply, of the last one without, as svg or png.
+
+    Raises `NotFoundError` for a ply that the match has not, and where its game draws nothing.
+    """
+    log = catalog.log(name)
+    whole = _find(log, match)
+    plan = catalog.plan(log)
+    if plan.resolved.foreign is not None or format not in POSITION_FORMATS or not re.fullmatch(r"[0-9]{0,6}", ply):
+        raise NotFoundError("there is no such drawing")
+    number = int(ply) if ply else None
+    version = log.path.stat().st_ino, catalog.view(log)[1].run
+
+    def draw() -> bytes:
+        found = _read(log, plan, whole)
+        if not (number or 0) <= len(found.moves):
+            raise NotFoundError(f"the match has {len(found.moves)} plies")
+        return position_png(found, number) if format == "png" else position_svg(found, number).encode()
+
+    key = (log.path, "position", whole, number, format)
+    drawn = catalog.results.get(key, version, draw)
+    assert drawn is not None  # nothing gives up waiting
+    return drawn.value
 
 
 def latest_of(catalog: LogCatalog, links: Links, name: str) -> str:
@@ -81,21 +112,20 @@ def _drawn(catalog: LogCatalog, log: Log, shown: InPlay) -> str:
         with bounded(f"match {shown.id}") as alarm:
             alarm.arm(GAME_CPU_SECONDS)
             state = load_game(board.game, board.players).new_initial_state()
-            text = who = ""
-            for action in shown.moves:
-                mover = state.current_player()
-                who = "chance" if mover == CHANCE else f"seat {mover} ({labels[mover]})"
-                text = state.action_to_string(action)
+            names, says = Names.of_players(labels), ""
+            for number, action in enumerate(shown.moves, 1):
+                before = state.clone() if number == len(shown.moves) else state
                 state.apply_action(action)
-            words, picture = frame(view(state, None))
+                says = before.tell(action, names, state).text if before is not state else ""
+            words, picture = frame(view(state, None), labels)
     except (ArenaError, EngineError, IndexError):
         return ""
     ply = len(shown.moves)
     return json.dumps(
         {
             "playing": f"{shown.id} {ply}",
-            "title": f"{board.game}, {board.players} players: {' – '.join(labels)}, match {shown.id[:12]}",
-            "caption": f"Ply {ply}{f', {who}: {text}' if ply else ''}",
+            "title": f"{' – '.join(labels)}: {board_name(board.game, board.players)}, match {shown.id[:12]}",
+            "caption": f"Ply {ply}{f': {says}' if ply else ''}",
             "picture": picture,
             "text": words,
         }

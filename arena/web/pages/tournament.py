@@ -3,41 +3,37 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from arena import api
-from arena.results.leaderboards import cells, notes_below
+from arena.core.errors import BotError
+from arena.registry.submissions import submitted
 from arena.results.pages.figures import render
 from arena.results.pages.report import BoardPage
 from arena.results.run_status import RUNNING, BoardStatus, RunStatus
 from arena.web.catalog import Log, LogCatalog, LogPlan, NotFoundError
+from arena.web.filters import name_in
+from arena.web.highlights import FEATURED, featured
 from arena.web.links import Links
-from arena.web.pages.matches import lines_of
+from arena.web.pages.matches import MatchLine, lines_of
 from arena.web.rendering import Page, fragment, page
 from arena.web.result_cache import CachedResult
+from arena.web.standings import Standings, standings
 
 FORMATS = ("svg", "png", "pdf", "json")
 MATCHES_SHOWN = 5
 """Newest matches that are listed."""
 
 
-class Standings(NamedTuple):
-    """The leaderboard of a board, as `arena leaderboard` prints it."""
+class FeaturedMatch(NamedTuple):
+    """A match that is shown before all others, with the reason."""
 
-    cells: dict[str, list[str]]
-    """Texts by heading; none before the first complete block."""
-    matches: int
-    """Matches in complete blocks, that it was made from."""
-    notes: list[str]
-    """What stands below the leaderboard."""
-
-    @property
-    def rows(self) -> list[tuple[str, ...]]:
-        """The texts of each bot."""
-        return list(zip(*self.cells.values(), strict=True))
+    title: str
+    why: str
+    line: MatchLine
+    ply: int | None
+    """After which its position is drawn; None for the last one."""
 
 
 class Board(NamedTuple):
@@ -61,6 +57,7 @@ def page_of(catalog: LogCatalog, links: Links, name: str) -> Page:
     status = catalog.status(log)
     plan = catalog.plan(log)
     boards = _boards(catalog, log, plan, status, with_figures=True)
+    chosen = _featured(catalog, log, plan, boards)
     running = status.state == RUNNING and links.is_live
     return page(
         "tournament.html",
@@ -69,8 +66,10 @@ def page_of(catalog: LogCatalog, links: Links, name: str) -> Page:
         description=f"{status.matches:,} of {status.planned:,} matches, {len(boards)} boards",
         plan=plan,
         is_running=running,
+        featured=chosen,
+        card=_card(links, log, chosen),
         scripts=[*(["live.js"] if running else []), *(["figures.js", "waiting.js"] if links.is_live else [])],
-        **_now(catalog, log, plan, status, boards),
+        **_now(catalog, links, log, plan, status, boards),
     )
 
 
@@ -79,7 +78,9 @@ def event_of(catalog: LogCatalog, links: Links, name: str) -> str:
     log = catalog.log(name)
     status, plan = catalog.status(log), catalog.plan(log)
     boards = _boards(catalog, log, plan, status, with_figures=False)
-    now = fragment("now.html", links, is_running=status.state == RUNNING, **_now(catalog, log, plan, status, boards))
+    now = fragment(
+        "now.html", links, is_running=status.state == RUNNING, **_now(catalog, links, log, plan, status, boards)
+    )
     return json.dumps({"now": now, "state": status.state})
 
 
@@ -103,13 +104,17 @@ def figure_of(catalog: LogCatalog, name: str, board: str, figure: str, format: s
     return drawn.value
 
 
-def _now(catalog: LogCatalog, log: Log, plan: LogPlan, status: RunStatus, boards: list[Board]) -> dict[str, Any]:
+def _now(
+    catalog: LogCatalog, links: Links, log: Log, plan: LogPlan, status: RunStatus, boards: list[Board]
+) -> dict[str, Any]:
     """Return the values of what changes while a tournament runs."""
     view, newest = catalog.find(log, most=MATCHES_SHOWN)
     return {
         "log": log,
         "status": status,
         "boards": boards,
+        "addresses": {bot.label: links.bot(name_in(bot.spec)) for bot in plan.resolved.bots},
+        "people": _authors(catalog, plan),
         "newest": lines_of(log, view, plan, newest.numbers),
     }
 
@@ -131,13 +136,39 @@ def _boards(catalog: LogCatalog, log: Log, plan: LogPlan, status: RunStatus, wit
     return found
 
 
-def standings(
-    catalog: LogCatalog, log: Log, boards: Sequence[int], ends: float | None
-) -> list[CachedResult[Standings] | None]:
-    """Return the standings of boards, by their numbers in the plan, as `LogCatalog.all_kept` does."""
-    return catalog.all_kept(log, "standings", {index: partial(_standings, log.path, index) for index in boards}, ends)
+def _featured(catalog: LogCatalog, log: Log, plan: LogPlan, boards: list[Board]) -> list[FeaturedMatch] | None:
+    """Return matches worth a look; None while they are chosen for the first time, and until all boards are rated."""
+    known = [board.standings for board in boards if board.standings is not None]
+    if len(known) < len(boards):
+        return None
+    rated = [each.rating_of for each in known]
+    version = catalog.view(log)[1].run, tuple(each.matches for each in known)
+
+    def choose() -> list[FeaturedMatch]:
+        chosen = featured(catalog, log, rated)
+        _, view = catalog.view(log)
+        lines = lines_of(log, view, plan, [each.number for each in chosen])
+        return [
+            FeaturedMatch(FEATURED[each.kind], each.why, line, each.ply)
+            for each, line in zip(chosen, lines, strict=True)
+        ]
+
+    key, urgent = (log.path, "featured"), not log.is_running()
+    found = catalog.results.get(key, version, choose, catalog.patience, urgent, kind="featured")
+    return None if found is None else found.value
 
 
-def _standings(log: Path, index: int) -> Standings:
-    frame, matches = api.board_leaderboard(log, index)
-    return Standings(cells(frame), matches, notes_below(frame))
+def _card(links: Links, log: Log, chosen: list[FeaturedMatch] | None) -> str:
+    """Return the address of the drawing that stands for a tournament on other sites; empty where it has none."""
+    drawn = [each for each in chosen or [] if each.line.plies is not None]
+    return links.position(log.name, drawn[0].line.id, drawn[0].ply, "png") if drawn else ""
+
+
+def _authors(catalog: LogCatalog, plan: LogPlan) -> dict[str, str]:
+    """Return who submitted the bots of a plan, by their labels, as far as that is known here."""
+    try:
+        known = submitted(catalog.home)
+    except BotError:  # the index is damaged; its commands say so
+        return {}
+    names = {bot.label: name_in(bot.spec).partition("@")[0] for bot in plan.resolved.bots}
+    return {label: known[name].newest.author for label, name in names.items() if name in known}

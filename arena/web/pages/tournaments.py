@@ -1,15 +1,24 @@
-"""The list of tournaments and comparisons: running ones first, then by their last write."""
+"""The first page: what plays, the latest results, and all tournaments and comparisons, running ones first."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from typing import Any
 
 from arena.core.errors import ArenaError
+from arena.results.pages.templates import counted
 from arena.results.run_status import RUNNING, RunStatus
 from arena.web.catalog import Log, LogCatalog
 from arena.web.links import Links
+from arena.web.pages.matches import MatchLine, lines_of
 from arena.web.rendering import Page, fragment, page
+from arena.web.standings import Place, standings
+
+LATEST_SHOWN = 3
+"""Tournaments whose best bots the first page names."""
+LATEST_BOARDS = 3
+"""Boards of each."""
 
 
 @dataclass(frozen=True)
@@ -22,25 +31,108 @@ class Row:
     """Why there is no status."""
 
 
+@dataclass(frozen=True)
+class BoardResult:
+    """The best bots of a board."""
+
+    game: str
+    players: int
+    podium: list[Place] | None
+    """None while it is computed for the first time."""
+
+
+@dataclass(frozen=True)
+class LatestResult:
+    """A tournament with the best bots of its boards."""
+
+    row: Row
+    boards: list[BoardResult]
+    more: int
+    """Boards that are not shown."""
+
+
+@dataclass(frozen=True)
+class ShownMatch:
+    """The newest match of a tournament, which the page shows."""
+
+    log: Log
+    line: MatchLine
+
+
 def page_of(catalog: LogCatalog, links: Links) -> Page:
-    """Return the list."""
-    scripts = ["live.js"] if links.all_events() else []
+    """Return the page."""
+    now = _now(catalog)
+    shown = _shown(catalog, now["tournaments"])
     return page(
-        "tournaments.html", links, title="Tournaments", home=catalog.home.name, scripts=scripts, **_now(catalog)
+        "tournaments.html",
+        links,
+        title="Bots play board games with pyramids",
+        description=_summary(now),
+        summary=_summary(now),
+        shown=shown,
+        card=links.position(shown.log.name, shown.line.id, format="png") if shown else "",
+        home=catalog.home.name,
+        scripts=["live.js", "waiting.js"] if links.is_live else [],
+        **now,
     )
 
 
 def event_of(catalog: LogCatalog, links: Links) -> str:
-    """Return what open lists are told: the tables, as JSON."""
+    """Return what open pages are told: the results and tables, as JSON."""
     return json.dumps({"now": fragment("tournaments_now.html", links, **_now(catalog))})
 
 
-def _now(catalog: LogCatalog) -> dict[str, list[Row]]:
+def _now(catalog: LogCatalog) -> dict[str, Any]:
     rows = sorted((_row(catalog, log) for log in catalog.logs()), key=_order)
+    tournaments = [row for row in rows if not row.log.is_comparison]
     return {
-        "tournaments": [row for row in rows if not row.log.is_comparison],
+        "tournaments": tournaments,
         "comparisons": [row for row in rows if row.log.is_comparison],
+        "latest": _latest(catalog, tournaments),
     }
+
+
+def _summary(now: dict[str, Any]) -> str:
+    """Return how much there is, in words."""
+    told = [row.status for row in (*now["tournaments"], *now["comparisons"]) if row.status]
+    running = sum(status.state == RUNNING for status in told)
+    words = f"{counted(len(told), 'tournament')}, {counted(sum(each.matches for each in told), 'match', 'matches')}"
+    return f"{words}; {running} running now." if running else f"{words}."
+
+
+def _latest(catalog: LogCatalog, rows: list[Row]) -> list[LatestResult]:
+    """Return the best bots of the tournaments that were written to last."""
+    found, ends = [], catalog.deadline()
+    for row in rows:
+        if row.status is None or not row.status.boards or row.log.is_played or len(found) == LATEST_SHOWN:
+            continue
+        boards = row.status.boards[:LATEST_BOARDS]
+        try:
+            known = standings(catalog, row.log, range(len(boards)), ends)
+        except ArenaError:  # a log that is damaged has a row that says so
+            continue
+        shown = [
+            BoardResult(board.game, board.players, each.value.podium[:2] if each else None)
+            for board, each in zip(boards, known, strict=True)
+        ]
+        if any(each.podium is None or each.podium for each in shown):
+            found.append(LatestResult(row, shown, len(row.status.boards) - len(boards)))
+    return found
+
+
+def _shown(catalog: LogCatalog, rows: list[Row]) -> ShownMatch | None:
+    """Return the newest match of the first tournament that has one with moves."""
+    for row in rows[:LATEST_SHOWN]:
+        if row.status is None or row.status.foreign:
+            continue
+        try:
+            view, found = catalog.find(row.log, most=1)
+            lines = lines_of(row.log, view, catalog.plan(row.log), found.numbers)
+        except ArenaError:
+            continue
+        if lines:
+            return ShownMatch(row.log, lines[0])
+    return None
 
 
 def _row(catalog: LogCatalog, log: Log) -> Row:

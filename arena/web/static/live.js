@@ -33,8 +33,12 @@ if (follow?.dataset.latest) replayLatest(follow, follow.dataset.latest);
  */
 async function replayLatest(box, address) {
   const step = 700;
-  let paused = false;
+  let paused = matchMedia("(prefers-reduced-motion: reduce)").matches;
   const button = part("follow-pause");
+  if (button) {
+    button.hidden = false;
+    if (paused) button.textContent = "Go on";
+  }
   button?.addEventListener("click", () => {
     paused = !paused;
     button.textContent = paused ? "Go on" : "Pause";
@@ -60,6 +64,10 @@ async function replayLatest(box, address) {
     shown = match.id;
     const replay = await unpacked(match.data);
     name(box, "The latest match in the log, replayed", match.title, match.address);
+    if (paused) {
+      draw(replay, replay.plies.length);
+      while (paused) await wait(step);
+    }
     for (let ply = 0; ply <= replay.plies.length; ply++) {
       draw(replay, ply);
       do await wait(step); while (paused || document.hidden);
@@ -97,8 +105,7 @@ async function unpacked(text) {
 function draw(replay, ply) {
   const picture = replay.pictures[ply].map((/** @type {number} */ number) => replay.elements[number]).join("");
   const move = ply ? replay.plies[ply - 1] : null;
-  const who = move === null ? "" : move.seat === null ? "chance: " : `seat ${move.seat}: `;
-  put(picture, replay.texts[ply], `Ply ${ply} of ${replay.plies.length}${move ? `, ${who}${move.text}` : ""}`);
+  put(picture, replay.texts[ply], `Ply ${ply} of ${replay.plies.length}${move ? `: ${move.says}` : ""}`);
 }
 
 /**

@@ -175,6 +175,7 @@ def test_the_notes_and_names_of_bots_are_text_on_the_page_of_a_match():
     match = replace(match, notes=[(2, HOSTILE)], bots=[HOSTILE, "b"])
     page = replay_page(match)
     assert HOSTILE.encode() not in page and b"onerror=alert(1)>" not in page
+    assert html.escape(HOSTILE[:20]).encode() in page, "it stands in the title, as text"
     assert data_of(page)["plies"][2]["note"] == HOSTILE
 
 
@@ -223,8 +224,12 @@ def test_a_game_that_cannot_be_drawn_is_told_in_a_line(monkeypatch, tmp_path, ca
     match = api.play_match("connect_four", ["random", "random"], 4)
     monkeypatch.setattr("arena.results.pages.replay.GAME_CPU_SECONDS", 0.2)
     kind = type(load_game("connect_four", 2).new_initial_state())
-    drawn, svg = [], kind.svg
-    monkeypatch.setattr(kind, "svg", lambda state: draw(state) if first or drawn else drawn.append(1) or svg(state))
+    drawn, picture = [], kind.picture
+
+    def drawing(state, **options):
+        return draw(state) if first or drawn else drawn.append(1) or picture(state, **options)
+
+    monkeypatch.setattr(kind, "picture", drawing)
     with pytest.raises(StoreError) as error:
         write_replay(tmp_path / "match.html", match)
     assert told in str(error.value) and "\n" not in str(error.value)

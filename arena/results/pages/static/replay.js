@@ -36,6 +36,7 @@
     }
     showClocks(ply);
     showEvents();
+    showShare(ply);
     if (remember) history.replaceState(null, "", `#${ply}`);
   }
 
@@ -47,12 +48,13 @@
     return made;
   }
 
-  function listed({ seat, text, by, evaluation, line, marks }, index) {
+  function listed({ seat, text, says, by, evaluation, line, marks }, index) {
     const item = document.createElement("li");
     const link = element("a", seat === null ? "dice" : `seat-${seat}`, text);
     link.href = `#${index + 1}`;
     item.append(element("span", "unseen", seat === null ? "dice: " : `seat ${seat}: `), link);
     if (by !== "bot" && by !== "dice") item.append(" ", element("small", "", by));
+    if (says) item.append(" ", element("span", "says", says));
     if (evaluation && seat !== null) {
       const value = element("small", "", signed(evaluation[seat], 2), line.join(" "));
       value.prepend(element("span", "unseen", "expects "));
@@ -93,10 +95,35 @@
 
   function caption(ply) {
     if (!ply) return `Start of ${plies.length} plies`;
-    const { seat, roller, text, by, marks } = plies[ply - 1];
-    const who = seat !== null ? `seat ${seat} (${bots[seat]})` : roller !== null && roller >= 0 ? `dice of seat ${roller}` : "chance";
+    const { seat, roller, text, says, by, marks } = plies[ply - 1];
+    const who = seat !== null ? bots[seat] : roller !== null && roller >= 0 ? `dice of ${bots[roller]}` : "chance";
     const how = by === "bot" || by === "dice" ? "" : ` (${by})`;
-    return `Ply ${ply} of ${plies.length}, ${who}: ${text}${how}${marks.map((mark) => `; ${mark}`).join("")}`;
+    return `Ply ${ply} of ${plies.length}: ${says || who} (${text})${how}${marks.map((mark) => `; ${mark}`).join("")}`;
+  }
+
+  function showShare(ply) {
+    const address = `${location.href.split("#")[0]}#${ply}`;
+    part("share-address").value = address;
+    if (part("share-embed")) part("share-embed").value = `<iframe src="${address.replace(/"/g, "%22")}" width="900" height="700" title="A match"></iframe>`;
+    const png = part("share-png");
+    if (png) {
+      png.href = `${png.getAttribute("href").split("?")[0]}?ply=${ply}`;
+      png.download = `position-${ply}.png`;
+    }
+  }
+
+  function saveDrawing() {
+    const drawing = pictures[shown].map((number) => elements[number]).join("");
+    const link = part("share-svg");
+    URL.revokeObjectURL(link.href);
+    link.href = URL.createObjectURL(new Blob([drawing], { type: "image/svg+xml" }));
+    link.download = `position-${shown}.svg`;
+  }
+
+  async function copy(field) {
+    field.select();
+    const done = await navigator.clipboard?.writeText(field.value).then(() => true, () => false);
+    part("share-said").textContent = done ? "Copied." : "Press Ctrl+C to copy.";
   }
 
   function total(ply) {
@@ -156,6 +183,12 @@
     if (name !== "play") stop();
     go[name]();
   });
+  part("share").addEventListener("click", (click) => {
+    const field = click.target.closest("[data-copy]")?.dataset.copy;
+    if (field) copy(part(field));
+  });
+  part("share-svg")?.addEventListener("click", saveDrawing);
+  part("share").hidden = false;
   part("kind")?.addEventListener("change", () => { events = eventsOf(part("kind").value); showEvents(); });
   part("graph")?.addEventListener("click", (click) => {
     const { left, width } = part("graph").getBoundingClientRect();
@@ -166,8 +199,8 @@
   part("slider").addEventListener("input", () => { stop(); show(Number(part("slider").value)); });
   document.addEventListener("keydown", (press) => {
     const name = keys[press.key];
-    const inside = press.target.closest("button, select, pre, summary");
-    if (!name || press.ctrlKey || press.metaKey || press.altKey || (inside && (press.key === " " || inside.matches("pre, select")))) return;
+    const inside = press.target.closest("button, select, pre, summary, .share input");
+    if (!name || press.ctrlKey || press.metaKey || press.altKey || (inside && (press.key === " " || inside.matches("pre, select, input")))) return;
     press.preventDefault();
     if (name !== "play") stop();
     go[name]();
