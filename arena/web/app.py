@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gzip
 import sqlite3
 import sys
 from collections.abc import AsyncIterator, Callable
@@ -33,6 +34,7 @@ from engine.errors import summarise_error
 
 CARD = '<meta property="og:image" content="/'
 """How pages name the drawing that stands for them on other sites, which needs the whole address."""
+GZIP_LEVEL = 3
 IMMUTABLE = "public, max-age=31536000, immutable"
 
 
@@ -175,6 +177,10 @@ def respond(request: Request, shown: Page, kind: str = "text/html") -> Response:
     if shown.status == 200 and tag in [each.strip().removeprefix("W/") for each in asked.split(",")]:
         return Response(status_code=304, headers=headers)
     content = shown.html.encode("utf-8", "replace")
+    if (
+        "gzip" in request.headers.get("accept-encoding", "") and not request.url.query
+    ):  # nothing that was asked is in it
+        content, headers["Content-Encoding"] = gzip.compress(content, GZIP_LEVEL, mtime=0), "gzip"
     return Response(content, shown.status, headers, kind)
 
 

@@ -93,14 +93,14 @@ def _by_ratings(view: IndexView, rows: np.ndarray, ratings: Mapping[str, float],
     gap = np.where(whole, np.where(ranks > ranks.min(axis=1)[:, None], values, -np.inf).max(axis=1) - winner, -np.inf)
     upsets = [
         Highlight(
-            int(rows[row]), UPSETS, f"the winner was rated {gap[row]:.1f} points below the best loser", float(gap[row])
+            int(rows[row]), UPSETS, f"The winner was rated {gap[row]:.1f} points below the best loser", float(gap[row])
         )
         for row in np.argsort(-gap, kind="stable")[:each].tolist()
         if gap[row] > 0
     ]
     weakest = np.where(np.isnan(values).any(axis=1), -np.inf, values.min(axis=1))
     best = [
-        Highlight(int(rows[row]), BEST, f"no bot here is rated below {weakest[row]:.1f} points", float(weakest[row]))
+        Highlight(int(rows[row]), BEST, f"No bot here is rated below {weakest[row]:.1f} points", float(weakest[row]))
         for row in np.argsort(-weakest, kind="stable")[:each].tolist()
         if np.isfinite(weakest[row])
     ]

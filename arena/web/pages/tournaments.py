@@ -102,7 +102,8 @@ def _summary(now: dict[str, Any]) -> str:
 
 def _latest(catalog: LogCatalog, rows: list[Row]) -> list[LatestResult]:
     """Return the best bots of the tournaments that were written to last."""
-    found, ends = [], catalog.deadline()
+    found: list[LatestResult] = []
+    ends = catalog.deadline()
     for row in rows:
         if row.status is None or not row.status.boards or row.log.is_played or len(found) == LATEST_SHOWN:
             continue

@@ -22,6 +22,7 @@ from arena.results.pages.replay import replay_page, write_replay
 from arena.results.pages.report import Sameness, compare_reports
 from arena.results.pages.templates import unpacked
 from engine import load_game
+from engine.words import Names
 
 HOSTILE = "</script><img src=x onerror=alert(1)>\u202e" + "x" * 300
 
@@ -164,9 +165,12 @@ def test_the_page_of_a_match_holds_every_position_as_the_engine_draws_it(game):
     assert [ply["text"] for ply in data["plies"]] == match.moves
     for number in range(len(match.moves) + 1):
         drawn = "".join(data["elements"][element] for element in data["pictures"][number])
-        assert (drawn, data["texts"][number]) == (state.svg(), str(state))
+        assert (drawn, data["texts"][number]) == (state.picture(names=match.names), str(state))
         if number < len(match.moves):
-            state.apply_action(state.string_to_action(match.moves[number]))
+            action = state.string_to_action(match.moves[number])
+            assert data["plies"][number]["says"] == state.tell(action, Names.of_players(match.names)).text
+            state.apply_action(action)
+    assert html.escape(state.verdict(None, Names.of_players(match.names)).text) in page.decode()
     assert "default-src 'none'" in html.unescape(page.decode()) and page.count(b"<script>") == 1
 
 

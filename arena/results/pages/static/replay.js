@@ -104,12 +104,18 @@
   function showShare(ply) {
     const address = `${location.href.split("#")[0]}#${ply}`;
     part("share-address").value = address;
-    if (part("share-embed")) part("share-embed").value = `<iframe src="${address.replace(/"/g, "%22")}" width="900" height="700" title="A match"></iframe>`;
+    if (part("share-embed")) part("share-embed").value = embedded(address);
     const png = part("share-png");
     if (png) {
       png.href = `${png.getAttribute("href").split("?")[0]}?ply=${ply}`;
       png.download = `position-${ply}.png`;
     }
+  }
+
+  function embedded(address) {
+    const frame = document.createElement("iframe");
+    Object.assign(frame, { src: address, width: 900, height: 700, title: document.title });
+    return frame.outerHTML;
   }
 
   function saveDrawing() {
