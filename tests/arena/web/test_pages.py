@@ -10,8 +10,10 @@ import pytest
 from starlette.testclient import TestClient
 
 import arena
+from arena.results.leaderboards import cells
 from arena.results.pages.replay import replay_values
 from arena.web.app import create_app
+from arena.web.standings import bars
 from tests.arena.web.conftest import ADDRESS
 from tests.support.tournaments import wait_until
 
@@ -161,6 +163,58 @@ def test_figures_are_there_as_files(client, format):
     assert answer.status_code == 200 and len(answer.content) > 1000
     assert client.get(f"/tournaments/shown/figures/none.{format}?board=epicycle_2p").status_code == 404
     assert client.get(f"/tournaments/shown/figures/ratings.{format}?board=none").status_code == 404
+
+
+def test_positions_are_there_as_drawings_and_others_are_not_found(client):
+    match = re.search(r"/tournaments/shown/matches/[0-9a-f]{32}-\d+", client.get("/tournaments/shown/matches").text)[0]
+    drawn = {ply: client.get(f"{match}/position.svg{ply}") for ply in ("", "?ply=0", "?ply=1")}
+    assert all(each.status_code == 200 and each.text.startswith("<svg") for each in drawn.values())
+    assert len({each.text for each in drawn.values()}) >= 2
+    assert client.get(f"{match}/position.png?ply=1").content.startswith(b"\x89PNG")
+    for wrong in ("svg?ply=1000", "svg?ply=-1", "svg?ply=x", "svg?ply=" + "9" * 50, "gif", "%00"):
+        assert client.get(f"{match}/position.{wrong}").status_code == 404, wrong
+
+
+def test_pages_name_a_drawing_for_other_sites_by_its_whole_address(client):
+    ready(client, "/tournaments/shown")
+    match = re.search(r"/tournaments/shown/matches/[0-9a-f]{32}-\d+", client.get("/tournaments/shown/matches").text)[0]
+    for address in ("/", "/tournaments/shown", match):
+        card = re.search(r'<meta property="og:image" content="([^"]*)">', client.get(address).text)[1]
+        assert card.startswith(f"{ADDRESS}/tournaments/shown/matches/"), address
+        assert client.get(html.unescape(card)).content.startswith(b"\x89PNG")
+
+
+def test_the_first_page_names_the_best_bots_with_their_ratings(client, home):
+    page = ready(client, "/").text
+    for (game, players), frame in arena.leaderboard("shown", home=home).items():
+        title = f"Epicycle, {players} players"
+        place = page.index(f"<dt>{title}</dt>")
+        best = page[place : page.index("</dd>", place)]
+        texts = cells(frame)
+        for bot, rating in list(zip(texts["bot"], texts["rating ± 95 %"], strict=True))[:2]:
+            assert html.escape(bot) in best and rating in best, game
+
+
+def test_podium_and_bars_agree_with_the_leaderboard(client, home):
+    page = ready(client, "/tournaments/shown").text
+    podiums = re.findall(r'<ol class="podium">(.*?)</ol>', page, re.S)
+    frames = arena.leaderboard("shown", home=home).values()
+    assert len(podiums) == len(frames) == 2
+    for podium, frame in zip(podiums, frames, strict=True):
+        texts = cells(frame)
+        assert re.findall(r'<span class="rating">(.*?)</span>', podium) == texts["rating ± 95 %"][:3]
+        assert [html.unescape(bot) for bot in re.findall(r"<bdi[^>]*>(.*?)</bdi>", podium)] == texts["bot"][:3]
+        drawn = bars(frame)
+        assert min(bar.low for bar in drawn) == 0 and max(bar.high for bar in drawn) == 100
+        assert [bar.at for bar in drawn] == sorted((bar.at for bar in drawn), reverse=True)
+    assert page.count('<svg class="interval"') == sum(map(len, frames))
+
+
+def test_pages_come_compressed_unless_the_address_asks_something(client):
+    packed = {"Accept-Encoding": "gzip"}
+    assert client.get("/tournaments/shown", headers=packed).headers["content-encoding"] == "gzip"
+    assert client.get("/tournaments/shown", headers=packed).text == client.get("/tournaments/shown").text
+    assert "content-encoding" not in client.get("/bot?name=greedy", headers=packed).headers
 
 
 def test_names_are_text_whatever_is_in_them(tmp_path):
