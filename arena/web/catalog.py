@@ -67,7 +67,7 @@ class Log:
     @property
     def is_played(self) -> bool:
         """Whether it is a match of persons."""
-        return self.name.startswith(f"{PLAYED}/")
+        return self.name.startswith(f"{PLAYED_FOLDER}/")
 
     def stamp(self) -> Hashable:
         """Return what changes whenever something is written to the log."""
