@@ -107,12 +107,12 @@ def test_keys_step_through_the_positions_that_the_engine_says(matches, visit, ga
     page = visit(path)
     page.wait_for_selector("#controls:not([hidden])")
     state = load_game(match.game, match.players).new_initial_state()
-    assert drawn(page) == canonical(state.svg(names=match.names))
+    assert drawn(page) == canonical(state.picture(names=match.names))
     for ply, text in enumerate(match.moves[:12], 1):
         page.keyboard.press("ArrowRight")
         settled(page, ply)
         state.apply_action(state.string_to_action(text))
-        assert drawn(page) == canonical(state.svg(names=match.names))
+        assert drawn(page) == canonical(state.picture(names=match.names))
         assert page.locator("#words").text_content() == str(state)
         assert f"Ply {ply} of {len(match.moves)}" in page.locator("#caption").text_content()
         assert page.locator("[aria-current]").text_content() == text

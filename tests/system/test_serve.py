@@ -158,7 +158,7 @@ def test_a_match_is_stepped_through_by_keys(addresses, visit):
         expect(page).to_have_url(re.compile(f"#{ply}$"))
         state.apply_action(state.string_to_action(text))
         drawn = page.locator("#board svg").evaluate("node => new XMLSerializer().serializeToString(node)")
-        assert canonical(drawn) == canonical(state.svg(names=names))
+        assert canonical(drawn) == canonical(state.picture(names=names))
 
 
 def test_the_first_page_moves_and_a_match_is_shared_by_its_address(addresses, visit):
@@ -178,7 +178,7 @@ def test_the_first_page_moves_and_a_match_is_shared_by_its_address(addresses, vi
     state = load_game("epicycle", len(names)).new_initial_state()
     for text in page.locator("#moves a").all_text_contents()[:2]:
         state.apply_action(state.string_to_action(text))
-    assert canonical(Path(saved.value.path()).read_text()) == canonical(state.svg(names=names))
+    assert canonical(Path(saved.value.path()).read_text()) == canonical(state.picture(names=names))
 
 
 def test_the_filter_finds_matches_by_clicks_and_stands_in_the_address(visit, server, addresses):
