@@ -161,8 +161,10 @@ def settled(folder: Path) -> Iterator[Path]:
         }
         animals = zoo.settle(folder, targets)
         (animals / "first.py").write_text(FIRST)
-        yield animals
-    shutil.rmtree(kernel.parent)
+        try:
+            yield animals
+        finally:
+            shutil.rmtree(kernel.parent)  # else every later zoo of this process stumbles over it
 
 
 @contextlib.contextmanager
