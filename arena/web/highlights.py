@@ -15,7 +15,7 @@ from arena.store import Store
 from arena.web.catalog import Log, LogCatalog
 
 MAX_SEARCHED_MATCHES = 300
-"""Newest matches of a board that are searched for mistakes."""
+"""Newest matches of a board that are searched for mistakes; for a page of all boards, of all of them together."""
 UPSETS, LONGEST, BEST, MISTAKES = "Upsets", "Longest", "Best against best", "Worst mistakes"
 FORFEITS = "Forfeits"
 FEATURED = {
@@ -43,18 +43,23 @@ class Highlight(NamedTuple):
 
 def featured(catalog: LogCatalog, log: Log, ratings: Sequence[Mapping[str, float]]) -> list[Highlight]:
     """Return at most one match of every kind, the one that is most of it; `ratings` are those of each board."""
-    found = highlights(catalog, log, 1, ratings)
+    searched = max(1, MAX_SEARCHED_MATCHES // max(1, len(ratings)))
+    found = highlights(catalog, log, 1, ratings, searched)
     best = {each.kind: each for each in sorted(found, key=lambda each: (each.size, each.number))}
     return [best[kind] for kind in FEATURED if kind in best]
 
 
 def highlights(
-    catalog: LogCatalog, log: Log, each: int, ratings: Sequence[Mapping[str, float]] | None = None
+    catalog: LogCatalog,
+    log: Log,
+    each: int,
+    ratings: Sequence[Mapping[str, float]] | None = None,
+    searched: int = MAX_SEARCHED_MATCHES,
 ) -> list[Highlight]:
     """Return up to `each` matches of every kind for every board, and the worst mistake of every bot.
 
     A match has one reason at most: the first that applies. `ratings` are those of each board by label, where a caller
-    has them.
+    has them; of each board the newest `searched` matches are searched for mistakes.
     """
     _, view = catalog.view(log)
     plan, planned = catalog.plan(log), catalog.planned(log)
@@ -67,7 +72,7 @@ def highlights(
         rated = _ratings(catalog, log, place) if ratings is None else ratings[place]
         chosen = [*_by_ratings(view, rows, rated, each), *_forfeits(view, rows, each)]
         if not plan.schedule.is_foreign:  # else nobody knows moves
-            chosen += [*_longest(view, rows, each), *_mistakes(log, view, rows)]
+            chosen += [*_longest(view, rows, each), *_mistakes(log, view, rows[-searched:])]
         for highlight in chosen:
             found.setdefault(highlight.number, highlight)
     return list(found.values())
@@ -137,7 +142,7 @@ def _mistakes(log: Log, view: IndexView, rows: np.ndarray) -> list[Highlight]:
     """Return the match of every bot in which its own evaluation fell most between two of its moves."""
     worst: dict[str, _Drop] = {}
     with Store.open(log.path) as store:
-        for number in rows[-MAX_SEARCHED_MATCHES:].tolist():
+        for number in rows.tolist():
             key = view.key(number)
             match = store.match(store.identity_of(key.block), key.lineup)
             first = int(np.searchsorted(view.seat["match"], number))

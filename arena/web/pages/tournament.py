@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 from functools import partial
 from typing import Any, NamedTuple
 
 from arena import api
 from arena.core.errors import BotError
-from arena.registry.submissions import submitted
+from arena.registry.submissions import INDEX, submissions_folder, submitted
 from arena.results.pages.figures import render
 from arena.results.pages.report import BoardPage
 from arena.results.run_status import RUNNING, BoardStatus, RunStatus
@@ -22,6 +23,8 @@ from arena.web.result_cache import CachedResult
 from arena.web.standings import Standings, standings
 
 FORMATS = ("svg", "png", "pdf", "json")
+FEATURED_TIMEOUT_SECONDS = 0.1
+"""Time that a page waits for matches worth a look, once its boards are rated."""
 MATCHES_SHOWN = 5
 """Newest matches that are listed."""
 
@@ -154,7 +157,8 @@ def _featured(catalog: LogCatalog, log: Log, plan: LogPlan, boards: list[Board])
         ]
 
     key, urgent = (log.path, "featured"), not log.is_running()
-    found = catalog.results.get(key, version, choose, catalog.patience, urgent, kind="featured")
+    patience = None if catalog.patience is None else FEATURED_TIMEOUT_SECONDS
+    found = catalog.results.get(key, version, choose, patience, urgent, kind="featured")
     return None if found is None else found.value
 
 
@@ -166,9 +170,24 @@ def _card(links: Links, log: Log, chosen: list[FeaturedMatch] | None) -> str:
 
 def _authors(catalog: LogCatalog, plan: LogPlan) -> dict[str, str]:
     """Return who submitted the bots of a plan, by their labels, as far as that is known here."""
-    try:
-        known = submitted(catalog.home)
-    except BotError:  # the index is damaged; its commands say so
-        return {}
     names = {bot.label: name_in(bot.spec).partition("@")[0] for bot in plan.resolved.bots}
-    return {label: known[name].newest.author for label, name in names.items() if name in known}
+    known = _all_authors(catalog)
+    return {label: known[name] for label, name in names.items() if name in known}
+
+
+def _all_authors(catalog: LogCatalog) -> dict[str, str]:
+    """Return who submitted each bot under the home; nobody where the index is damaged, of which its commands tell."""
+    try:
+        stat = os.stat(submissions_folder(catalog.home) / INDEX)
+    except OSError:
+        return {}
+
+    def read() -> dict[str, str]:
+        try:
+            return {name: entry.newest.author for name, entry in submitted(catalog.home).items()}
+        except BotError:
+            return {}
+
+    found = catalog.results.get("authors", (stat.st_ino, stat.st_size, stat.st_mtime_ns), read)
+    assert found is not None  # nothing gives up waiting
+    return found.value

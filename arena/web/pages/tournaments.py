@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +16,8 @@ from arena.web.pages.matches import MatchLine, lines_of
 from arena.web.rendering import Page, fragment, page
 from arena.web.standings import Place, standings
 
+LATEST_TIMEOUT_SECONDS = 0.1
+"""Time that the first page waits for the best bots of all of them before it is shown without."""
 LATEST_SHOWN = 3
 """Tournaments whose best bots the first page names."""
 LATEST_BOARDS = 3
@@ -103,7 +106,7 @@ def _summary(now: dict[str, Any]) -> str:
 def _latest(catalog: LogCatalog, rows: list[Row]) -> list[LatestResult]:
     """Return the best bots of the tournaments that were written to last."""
     found: list[LatestResult] = []
-    ends = catalog.deadline()
+    ends = None if catalog.patience is None else time.monotonic() + LATEST_TIMEOUT_SECONDS
     for row in rows:
         if row.status is None or not row.status.boards or row.log.is_played or len(found) == LATEST_SHOWN:
             continue

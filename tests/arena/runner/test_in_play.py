@@ -16,7 +16,9 @@ from arena.match.replay import replay
 from arena.runner import in_play
 from arena.runner.in_play import FILE_NAME, InPlay, read_in_play
 from arena.store import Store
+from arena.tournament.tournament import Tournament
 from arena.web.app import create_app
+from engine.words import Names
 from tests.support.tournaments import PATIENCE, home_of, start_arena, wait_until, write
 
 SLOW = """
@@ -101,8 +103,8 @@ def running(tmp_path_factory):
 @pytest.mark.system
 def test_moves_of_a_match_in_play_are_shown_and_are_those_that_the_log_has_in_the_end(running):
     folder, told, shown = running
-    with Store.open(folder / api.LOG_FILE) as store:
-        matches = {seen.id: store.match(*store.find_matches(seen.id)[0]) for seen in told}
+    with Tournament.open(folder / api.LOG_FILE) as tournament:
+        matches = {seen.id: tournament.match(*tournament.store.find_matches(seen.id)[0]) for seen in told}
     assert len(told) > 3 and len({len(seen.moves) for seen in told}) > 3
     for seen in told:
         plies = [*replay(matches[seen.id])]
@@ -111,9 +113,13 @@ def test_moves_of_a_match_in_play_are_shown_and_are_those_that_the_log_has_in_th
     assert len(pages) > 3
     for each in pages.values():
         name, _, ply = each["playing"].partition(" ")
-        state = [*replay(matches[name])][int(ply) - 1].state
-        assert each["picture"] == state.svg() and each["text"] == str(state)
-        assert each["caption"].startswith(f"Ply {ply}, ")
+        match, number = matches[name], int(ply)
+        plies = [*replay(match)]
+        before, state = plies[number - 2].state, plies[number - 1].state
+        assert each["picture"] == state.picture(names=match.names) and each["text"] == str(state)
+        if number > 1:
+            action = before.string_to_action(match.moves[number - 1])
+            assert each["caption"] == f"Ply {ply}: {before.tell(action, Names.of_players(match.names), state)}"
 
 
 @pytest.mark.system

@@ -3,6 +3,7 @@
 import contextlib
 import html
 import re
+import shutil
 import sqlite3
 from urllib.parse import quote
 
@@ -10,6 +11,8 @@ import pytest
 from starlette.testclient import TestClient
 
 import arena
+from arena.registry.discovery import own_bot
+from arena.registry.submitting import keep
 from arena.results.leaderboards import cells
 from arena.results.pages.replay import replay_values
 from arena.web.app import create_app
@@ -208,6 +211,17 @@ def test_podium_and_bars_agree_with_the_leaderboard(client, home):
         assert min(bar.low for bar in drawn) == 0 and max(bar.high for bar in drawn) == 100
         assert [bar.at for bar in drawn] == sorted((bar.at for bar in drawn), reverse=True)
     assert page.count('<svg class="interval"') == sum(map(len, frames))
+
+
+def test_a_submitted_bot_has_its_author_as_text(home, tmp_path):
+    shutil.copytree(home / "shown", tmp_path / "shown")
+    source = own_bot("greedy")
+    keep(source.module, source.class_name, source.bundle(), "random", "Ann <b>&", tmp_path)
+    with TestClient(create_app(tmp_path), base_url=ADDRESS) as client:
+        page = ready(client, "/tournaments/shown").text
+    assert "Ann &lt;b&gt;&amp;" in page and "Ann <b>" not in page and "<th>Author</th>" in page
+    podium = re.search(r'<ol class="podium">(.*?)</ol>', page, re.S)[1]
+    assert podium.count('class="by"') == podium.count("random</bdi>"), "both labels are of the bot of that name"
 
 
 def test_pages_come_compressed_unless_the_address_asks_something(client):
