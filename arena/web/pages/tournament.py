@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from arena import api
 from arena.core.errors import BotError
-from arena.registry.submissions import INDEX, submissions_folder, submitted
+from arena.registry.submissions import INDEX_FILE, submissions_folder, submitted
 from arena.results.pages.figures import render
 from arena.results.pages.report import BoardPage
 from arena.results.run_status import RUNNING, BoardStatus, RunStatus
@@ -178,7 +178,7 @@ def _authors(catalog: LogCatalog, plan: LogPlan) -> dict[str, str]:
 def _all_authors(catalog: LogCatalog) -> dict[str, str]:
     """Return who submitted each bot under the home; nobody where the index is damaged, of which its commands tell."""
     try:
-        stat = os.stat(submissions_folder(catalog.home) / INDEX)
+        stat = os.stat(submissions_folder(catalog.home) / INDEX_FILE)
     except OSError:
         return {}
 

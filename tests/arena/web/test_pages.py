@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 
 import arena
 from arena.registry.discovery import own_bot
-from arena.registry.submitting import keep
+from arena.registry.submitting import store_submission
 from arena.results.leaderboards import cells
 from arena.results.pages.replay import replay_values
 from arena.web.app import create_app
@@ -215,11 +215,14 @@ def test_podium_and_bars_agree_with_the_leaderboard(client, home):
 
 def test_a_submitted_bot_has_its_author_as_text(home, tmp_path):
     shutil.copytree(home / "shown", tmp_path / "shown")
-    source = own_bot("greedy")
-    keep(source.module, source.class_name, source.bundle(), "random", "Ann <b>&", tmp_path)
+    (tmp_path / "b.py").write_text(
+        "from bots import Bot\nclass First(Bot):\n    def choose(self, state): return state.legal_actions()[0]\n"
+    )
+    source = own_bot(f"{tmp_path / 'b.py'}:First")
+    store_submission(source.module, source.class_name, source.bundle(), "random", "Ann & Bo", tmp_path)
     with TestClient(create_app(tmp_path), base_url=ADDRESS) as client:
         page = ready(client, "/tournaments/shown").text
-    assert "Ann &lt;b&gt;&amp;" in page and "Ann <b>" not in page and "<th>Author</th>" in page
+    assert "Ann &amp; Bo" in page and "Ann & Bo" not in page and "<th>Author</th>" in page
     podium = re.search(r'<ol class="podium">(.*?)</ol>', page, re.S)[1]
     assert podium.count('class="by"') == podium.count("random</bdi>"), "both labels are of the bot of that name"
 

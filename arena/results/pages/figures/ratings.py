@@ -156,7 +156,7 @@ def crosstable(board: BoardResults) -> Figure | None:
     )
     base = alt.Chart(cells).encode(
         x=alt.X("opponent:N", sort=bots, title=None, axis=across),
-        y=alt.Y("bot:N", sort=bots, title=None, axis=alt.Axis(minExtent=room, maxExtent=room, **words)),
+        y=alt.Y("bot:N", sort=bots, title=None, axis=alt.Axis(minExtent=room, maxExtent=room, labelPadding=6, **words)),
     )
     colours = alt.Scale(domain=["ahead", "behind"], range=[BLUE, ORANGE])
     chart = base.mark_rect().encode(  # paler where the lead is small, on light and on dark pages
