@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from concurrent.futures import TimeoutError as NotReadyError
 from pathlib import Path
 
 from arena.core.errors import ArenaError
@@ -13,6 +12,7 @@ from arena.plan.bots import resolve_bots
 from arena.plan.config import BotEntry
 from arena.workers.process import WorkerProcess
 from engine import Game, game_type, load_game
+from engine.registry import is_provided
 
 WAIT_SECONDS = 3.0
 """Time that a page waits for the answers."""
@@ -28,27 +28,29 @@ class PlayableBots:
         self._home = home
         self._lock = threading.Lock()
         self._executor = ThreadPoolExecutor(1, thread_name_prefix="playable")
-        self._answers: dict[tuple[str, tuple[str, ...]], Future[Answers]] = {}
+        self._answers: dict[str, tuple[tuple[str, ...], Future[Answers]]] = {}
+        """By name of a game, the bots that were asked and their answers."""
 
     def of(self, game: Game, bots: Sequence[str], seconds: float = WAIT_SECONDS) -> frozenset[str] | None:
-        """Return which of these bots play a game; None when they have not answered in time."""
-        key = (game.spec, tuple(bots))
-        with self._lock:
-            if key not in self._answers:
-                self._answers[key] = self._executor.submit(self._ask, *key)
-            asked = self._answers[key]
-        try:
-            return frozenset(bot for bot, players in asked.result(seconds).items() if game.players in players)
-        except NotReadyError:
+        """Return which of these bots play a game with its default options; None when they have not answered in time.
+
+        They are asked once for each game, whatever its options: an address has no say in how often.
+        """
+        if is_provided(game.name):
             return None
-        except Exception:
-            with self._lock:
-                self._answers.pop(key, None)  # they are asked again the next time
+        with self._lock:
+            asked, answers = self._answers.get(game.name, ((), None))
+            if answers is None or asked != tuple(bots):
+                answers = self._executor.submit(self._ask, game.name, tuple(bots))
+                self._answers[game.name] = tuple(bots), answers
+        try:
+            return frozenset(bot for bot, players in answers.result(seconds).items() if game.players in players)
+        except Exception:  # they have not answered, the disk is full, a worker cannot start: pages do without
             return None
 
-    def _ask(self, spec: str, bots: tuple[str, ...]) -> Answers:
-        kind = game_type(spec)
-        games = [load_game(spec, players) for players in range(kind.min_players, kind.max_players + 1)]
+    def _ask(self, name: str, bots: tuple[str, ...]) -> Answers:
+        kind = game_type(name)
+        games = [load_game(name, players) for players in range(kind.min_players, kind.max_players + 1)]
         worker, answers = WorkerProcess(), {}
         try:
             for bot in bots:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from functools import cache
+from functools import lru_cache
 from importlib.resources import files
 
 from pydantic import BaseModel, ConfigDict
@@ -38,7 +38,7 @@ class Lessons(BaseModel):
     lesson: tuple[Lesson, ...]
 
 
-@cache
+@lru_cache(64)
 def lessons_of(game: str) -> Lessons | None:
     """Return the lessons of a game; None where there are none."""
     found = files("arena.web").joinpath("lessons", f"{game}.toml")

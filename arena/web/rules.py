@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import lru_cache
 
 from markupsafe import Markup
 
@@ -14,7 +14,7 @@ from arena.results.pages.templates import markdown
 from engine.words import slug
 
 
-@cache
+@lru_cache(64)
 def minute_of(game: str) -> Markup:
     """Return the rules of a game in a minute; nothing where its rules have no such section."""
     try:
@@ -23,7 +23,7 @@ def minute_of(game: str) -> Markup:
         return Markup()
 
 
-@cache
+@lru_cache(64)
 def rules_of(game: str) -> Markup:
     """Return the rules of a game by its name; nothing where there are none."""
     try:

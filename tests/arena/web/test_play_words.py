@@ -95,6 +95,7 @@ def test_bots_that_do_not_play_a_game_are_not_offered():
     try:
         named = ("greedy", "settler", "alphabeta", "no_such_bot")
         assert playable.of(load_game("magic_mids", 3), named, 60.0) == {"greedy"}
+        assert playable.of(load_game("magic_mids(max_turns=77)", 2), named, 0.0) == {"greedy"}, "nobody is asked again"
         assert playable.of(load_game("midgard", 2), named, 60.0) == {"greedy", "settler", "alphabeta"}
     finally:
         playable.close()
