@@ -47,6 +47,7 @@ export const narrow = matchMedia("(max-width: 40rem)");
 const SIZES = /** @type {Record<string, string>} */ ({ S: "small", M: "medium", L: "large", O: "stone" });
 const MOVE_MILLISECONDS = 280;
 const LEAST_TARGET = 24;
+const MANY_MARKS = 40;
 const TYPING_MILLISECONDS = 900;
 
 export class Board {
@@ -133,6 +134,7 @@ export class Board {
 
   mark() {
     const next = this.next();
+    this.place.classList.toggle("many", next.size > MANY_MARKS);
     for (const part of this.place.querySelectorAll("[data-part]")) {
       const name = part.getAttribute("data-part") ?? "";
       const can = next.has(name);
