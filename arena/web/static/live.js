@@ -45,6 +45,8 @@ async function replayLatest(box, address) {
   });
   const wait = (/** @type {number} */ time) => new Promise((resolve) => setTimeout(resolve, time));
   let shown = "";
+  /** @type {any} */
+  let replay = null;
   for (;;) {
     const answer = await fetch(address).catch(() => null);
     const match = answer?.status === 200 ? await answer.json() : null;
@@ -57,13 +59,15 @@ async function replayLatest(box, address) {
       await wait(1000);
       continue;
     }
-    if (!match || match.id === shown) {
+    if (!match) {
       await wait(3000);
       continue;
     }
-    shown = match.id;
-    const replay = await unpacked(match.data);
-    name(box, "The latest match in the log, replayed", match.title, match.address);
+    if (match.id !== shown) {
+      shown = match.id;
+      replay = await unpacked(match.data);
+      name(box, "The latest match in the log, replayed", match.title, match.address);
+    }
     if (paused) {
       draw(replay, replay.plies.length);
       while (paused) await wait(step);
