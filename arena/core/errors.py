@@ -31,6 +31,10 @@ class LockedError(StoreError):
     """A log cannot be read for now, because another program keeps it locked."""
 
 
+class NoRunError(StoreError):
+    """A log has no run: the first one is being prepared, or was interrupted before it began."""
+
+
 class LogVersionError(StoreError):
     """A log of another version than the one that this arena reads."""
 

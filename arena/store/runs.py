@@ -7,7 +7,7 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
-from arena.core.errors import StoreError
+from arena.core.errors import NoRunError
 from arena.store.rows import RunRow
 
 
@@ -18,9 +18,9 @@ class RunReader:
         self._path, self._db = path, connection
 
     def _latest(self, columns: str) -> Any:
-        """Return columns of the latest run; raises `StoreError` if there is none."""
+        """Return columns of the latest run; raises `NoRunError` if there is none."""
         if (row := self._db.execute(f"SELECT {columns} FROM runs ORDER BY run DESC LIMIT 1").fetchone()) is None:
-            raise StoreError(f"{self._path}: holds no run")
+            raise NoRunError(f"{self._path}: holds no run; the first one may be starting just now")
         return row
 
     def last_plan(self) -> str:

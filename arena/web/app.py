@@ -19,7 +19,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException as PlainHTTPException
 from starlette.requests import ClientDisconnect
 
-from arena.core.errors import ArenaError, LockedError
+from arena.core.errors import ArenaError, LockedError, NoRunError
 from arena.core.names import COMPARISONS_FOLDER, PLAYED_FOLDER
 from arena.sessions.registry import SessionRegistry
 from arena.web.catalog import PAGE_TIMEOUT_SECONDS, LogCatalog, NotFoundError
@@ -211,7 +211,7 @@ def _add_errors(app: FastAPI) -> None:
     async def too_many(request: Request, problem: Exception) -> Response:
         return error(503, problem, {"Retry-After": "10"})
 
-    async def locked(request: Request, problem: Exception) -> Response:
+    async def not_yet(request: Request, problem: Exception) -> Response:
         return error(503, problem, {"Retry-After": "5"})
 
     async def database(request: Request, problem: Exception) -> Response:
@@ -233,7 +233,7 @@ def _add_errors(app: FastAPI) -> None:
         *[
             (ForbiddenError, forbidden),
             (TooManyError, too_many),
-            (LockedError, locked),
+            *((kind, not_yet) for kind in (LockedError, NoRunError)),
             (ArenaError, unusable),
             (sqlite3.Error, database),
             (OSError, unforeseen),

@@ -7,6 +7,7 @@ import json
 import re
 import signal
 import subprocess
+import urllib.error
 import urllib.request
 from pathlib import Path
 
@@ -112,6 +113,14 @@ def addresses(server):
 def read(server, place):
     with urllib.request.urlopen(server + place) as answer:
         return answer.read().decode()
+
+
+def is_there(server, place):
+    try:
+        return bool(read(server, place))
+    except urllib.error.HTTPError as error:
+        assert error.code in (404, 503), "a run that starts is not there yet"
+        return False
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -223,13 +232,12 @@ def test_a_figure_becomes_interactive_with_no_eval_and_no_network(visit, address
     expect(page.locator("#vg-tooltip-element.visible")).to_contain_text("rating")
 
 
-def test_a_run_is_followed_without_loading_the_page_again(installed, visit):
+def test_a_run_is_followed_without_loading_the_page_again(installed, server, visit):
     run = installed.start(
         "-m", "arena", "run", str(installed.config("live", 20_000, "third")), "--quiet", "--workers", "1"
     )
     try:
-        log = installed.home / "live" / "matches.db"
-        wait_until(log.is_file, "there is a log")
+        wait_until(lambda: is_there(server, "/tournaments/live"), "the log has a run")
         page = visit("/tournaments/live")
         page.evaluate("window.sameDocument = true")
         words = page.locator("#live .facts")

@@ -105,7 +105,7 @@ def test_root_is_warned_of_what_a_bot_could_do_with_its_rights(number, status, t
 def test_without_a_package_it_says_how_to_get_it_and_exits_with_1(tmp_path):
     (tmp_path / "numba.py").write_text("raise ImportError('numba is broken')")
     code, found, verdict, _ = examine(tmp_path, PYTHONPATH=str(tmp_path))
-    assert (code, verdict) == (1, "The arena cannot run here until what is missing is there.")
+    assert (code, verdict) == (1, "The arena cannot run here until what is missing is installed.")
     assert found["cache"] == ("missing", "cannot be looked at: numba is broken")
 
 

@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 
 from arena import api
 from arena.core.errors import LockedError
-from arena.store import schema
+from arena.store import Store, schema
 from arena.web import result_cache
 from arena.web.app import create_app
 from arena.web.catalog import MIN_INDEX_MATCHES, LogCatalog
@@ -85,6 +85,18 @@ def test_pages_of_a_log_that_is_locked_say_so_soon_and_when_to_come_again(locked
         assert client.get("/").status_code == 200
     assert answer.status_code == 503 and answer.headers["Retry-After"] == "5"
     assert "another program keeps it locked" in answer.text and "damaged" not in answer.text
+
+
+@pytest.mark.parametrize("address", ["/tournaments/begins", "/tournaments/begins/matches"])
+def test_pages_of_a_log_whose_first_run_is_being_prepared_say_when_to_come_again(tmp_path, address):
+    (tmp_path / "begins").mkdir()
+    with Store.create(tmp_path / "begins" / "matches.db"):
+        pass
+    with TestClient(create_app(tmp_path), base_url=ADDRESS, raise_server_exceptions=False) as client:
+        answer = client.get(address)
+        assert client.get("/").status_code == 200
+    assert answer.status_code == 503 and answer.headers["Retry-After"] == "5"
+    assert "the first one may be starting just now" in answer.text
 
 
 def test_commands_say_of_a_locked_log_that_it_is_locked_and_nothing_worse(locked, monkeypatch):
