@@ -150,10 +150,15 @@ def test_a_match_of_laser_tag_in_which_everybody_always_fires_keeps_within_its_b
         assert len(state.history()) - rolls <= game.max_game_length
 
 
+def openspiels_games():
+    """Return the games of OpenSpiel, without ours that other tests register."""
+    return [kind for kind in pyspiel.registered_games() if not kind.short_name.startswith(ARENA_PREFIX)]
+
+
 @pytest.mark.system
 def test_the_wrapper_that_a_refusal_names_plays_the_game_to_its_end():
     named = 0
-    for kind in pyspiel.registered_games():
+    for kind in openspiels_games():
         text = ""
         with contextlib.suppress(ParameterError):  # of a game in a game, which has to be named
             try:
@@ -180,10 +185,8 @@ def test_every_game_that_can_be_played_agrees_with_openspiel_move_for_move():
 
 def test_all_that_openspiel_has_can_be_played_or_is_refused_with_the_reason():
     types = pyspiel.GameType
-    for kind in pyspiel.registered_games():
+    for kind in openspiels_games():
         name = GAME_PREFIX + kind.short_name
-        if kind.short_name.startswith(ARENA_PREFIX):  # ours, which other tests register
-            continue
         if kind.short_name in WRAPPED:
             assert engine.game_type(name).max_players == 10
             with pytest.raises(ParameterError, match=r"needs game=name\(\)"):
