@@ -24,7 +24,7 @@ from arena.core.files import write_file
 from arena.core.models import read_toml
 from arena.core.paths import DEFAULT_HOME, HOME_FILE, home_folder, nearest_home_file
 from arena.plan.config import config_from
-from arena.registry.discovery import find_bot
+from arena.registry.discovery import find_source
 from arena.schedule.kinds import kinds
 
 CONFIG_NAME = "config.toml"
@@ -105,7 +105,7 @@ def _numbers(text: str) -> list[int]:
 
 def _checked(spec: str, home: Path | None, folder: Path | None) -> str:
     """Return a bot's spec with its path relative to a folder; raises an `ArenaError` where there is no such bot."""
-    source, _ = find_bot(spec, home=home)
+    source, _ = find_source(spec, home=home)  # a model is searched for where the configuration is
     if source.submitted or not (source.is_program or source.origin.endswith(".py")) or folder is None:
         return spec
     name, colon, rest = spec.partition(":")

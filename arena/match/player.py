@@ -1,4 +1,4 @@
-"""Players: bots in the seats of a match, in this process or wherever an `SeatTaker` puts them."""
+"""Players: bots in the seats of a match, in this process or wherever a `SeatTaker` puts them."""
 
 from __future__ import annotations
 

@@ -154,14 +154,25 @@ def _root_of(module: str, bot: str) -> Path:
 def find_bot(
     spec: str, folders: Sequence[Path] = (), home: str | Path | None = None, params: Mapping[str, Any] = NO_PARAMS
 ) -> tuple[Source, dict[str, Any]]:
-    """Find a bot; return its source and its options: those of its spec, and `params` instead of or beside them.
+    """Find a bot as `find_source` does, with its model; return its source and its options.
+
+    Those are the options of its spec, and `params` instead of or beside them. Files of models are searched for in
+    `folders`; raises an `ArenaError` where there is none, or it cannot be read.
+    """
+    source, options = find_source(spec, folders, home)
+    return _with_model(source, {**options, **params}, folders)
+
+
+def find_source(
+    spec: str, folders: Sequence[Path] = (), home: str | Path | None = None
+) -> tuple[Source, dict[str, str]]:
+    """Find a bot, but not a model that its options name; return its source and the options of its spec.
 
     Files and folders of programs are searched for in `folders`, submitted bots under `home`; a bot's name comes before
     a folder's. Raises an `ArenaError` where there is no such bot or file, it cannot be read, or a file without a class
     in the spec holds no bot or several, and `NotationError` for a spec that cannot be read.
     """
     name, options = split_bot_spec(spec)
-    options = {**options, **params}
     file_name, _, class_name = name.partition(":")
     if file_name.endswith(".py"):
         path = _find_file(file_name, folders)
@@ -172,7 +183,7 @@ def find_bot(
     if not name.endswith(".toml"):
         program = next((path for each in folders or (Path.cwd(),) if (path := each / name).is_dir()), None)
         if program is None or (name in named_bots() or name.partition("@")[0] in submitted(home_folder(home))):
-            return _with_model(_named(name, home_folder(home)), options, folders)
+            return _named(name, home_folder(home)), options
         if not (program / MANIFEST_FILE).is_file():
             raise BotError(f"{name}: is a folder without a {MANIFEST_FILE}")
     manifest = _find_file(name, folders) if program is None else program.resolve() / MANIFEST_FILE

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 from arena.core.errors import ArenaError, WorkerError
 from arena.runner.compiling import CompileChunk, CompileStage
+from arena.runner.interruption import Interruption
 from arena.runner.play_order import chunk_seconds
 from arena.runner.queue import MatchQueue
 from arena.workers.pools import Answer, Chunk, Pool, Reply
@@ -23,8 +24,8 @@ MAX_WAIT_FACTOR = 2.0
 class Dispatcher:
     """The workers of a run, and the chunks that they hold."""
 
-    def __init__(self, matches: MatchQueue) -> None:
-        self.matches = matches
+    def __init__(self, matches: MatchQueue, interruption: Interruption) -> None:
+        self.matches, self.interruption = matches, interruption
         self.pools: list[Pool] = []
         self.local: Pool | None = None
         """Those processes of `pools` that are on this machine."""
@@ -52,19 +53,20 @@ class Dispatcher:
         for board in self.matches.boards:
             board.compiled = self.compiling.is_ready(board.number)
 
-    def is_idle(self, stopping: bool) -> bool:
-        """Return whether no reply is awaited; a run that is `stopping` does not wait for compilation."""
+    def is_idle(self) -> bool:
+        """Return whether no reply is awaited; a run that is interrupted does not wait for compilation."""
+        stopping = self.interruption.requested
         if self.in_flight > (len(self.compiling.running) if stopping else 0):
             return False
         return stopping or not self.compiling.active
 
-    def hand_out(self, stopping: bool) -> None:
-        """Keep every worker busy, and where chunks are short a chunk ahead; hand out nothing when `stopping`."""
+    def hand_out(self) -> None:
+        """Keep every worker busy, and where chunks are short a chunk ahead, until the run is interrupted."""
         if self.compiling.active and not (self.local and self.local.size):
             self.compiling.drop()
             self._update_compiled()
         for number, pool in reversed([*enumerate(self.pools)]):
-            while not stopping and (worker := self._free_worker(number, pool)) is not None:
+            while not self.interruption.requested and (worker := self._free_worker(number, pool)) is not None:
                 chunk = self._next_chunk(number, worker)
                 if chunk is None:
                     break

@@ -13,7 +13,7 @@ from arena.tournament.tally import Tally
 from arena.tournament.tournament import Tournament
 
 MAX_POINTS = 2_000
-"""Points of a points at most."""
+"""Most points of the course of a test."""
 
 
 class LlrPoint(NamedTuple):

@@ -56,7 +56,7 @@ class Run:
         self.interruption = Interruption()
         self.matches = MatchQueue(tournament, self.interruption.is_due)
         self.progress = Progress(plan.schedule.total_matches)
-        self.dispatcher = Dispatcher(self.matches)
+        self.dispatcher = Dispatcher(self.matches, self.interruption)
         self.ray = RayHandover(options, self.dispatcher.replies, self.progress, self.interruption)
         self.on_complete = on_complete
         self._completed: set[int] = set()
@@ -83,7 +83,7 @@ class Run:
             with self.interruption.on_signals():
                 self._play_missing()
                 self._finish(resumes)
-        stopping = self.interruption.requested
+        stopping = self.progress.stopping = self.interruption.requested  # perhaps while progress was last shown
         return Outcome(
             self.progress,
             stopping and self.progress.left > 0,
@@ -146,7 +146,7 @@ class Run:
         dispatcher = self.dispatcher
         while not self.interruption.is_due():
             self.ray.update(dispatcher.pools, self.message)
-            dispatcher.hand_out(self.interruption.requested)
+            dispatcher.hand_out()
             if self._is_played():
                 break
             for chunk, answer in dispatcher.received(POLL_SECONDS):
@@ -162,8 +162,7 @@ class Run:
 
     def _is_played(self) -> bool:
         """Return whether a stage has ended, or the run is to stop and no match is in play."""
-        stopping = self.interruption.requested
-        return self.dispatcher.is_idle(stopping) and (stopping or not self.matches.any_missing())
+        return self.dispatcher.is_idle() and (self.interruption.requested or not self.matches.any_missing())
 
     def _report_complete(self) -> None:
         """Report boards that are complete while others are not, once the code that rates them is compiled."""
@@ -202,6 +201,7 @@ class Run:
     def _wait_for_log(self, waited: float) -> bool:
         """Show that another program has locked the log; return whether to go on waiting."""
         self.progress.where = f"waiting for the log, which another program has locked for {waited:.0f} s"
+        self.progress.stopping = self.interruption.requested
         self.show(self.progress)
         return not self.interruption.is_due()
 

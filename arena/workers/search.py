@@ -11,7 +11,7 @@ from engine import CHANCE, EngineError, Game, State
 
 
 class Searcher:
-    """A search tree that grows on demand; the same orders give the same tree, but for `Grow.seconds`."""
+    """A search tree that grows on demand; the same orders give the same tree, but for `ContinueSearch.seconds`."""
 
     def __init__(self, game: Game, contestant: LocalBot) -> None:
         self._game = game

@@ -271,6 +271,13 @@ def test_init_replaces_a_file_only_with_force(fresh, capsys):
     assert 'bot = "./my_bot.py"' in (fresh / "tournament.toml").read_text()
 
 
+def test_init_leaves_the_file_of_a_model_to_the_folder_of_the_configuration(fresh, capsys):
+    (fresh / "cups").mkdir()
+    (fresh / "cups" / "net.onnx").write_bytes(b"")
+    run(capsys, "init", "cups/one.toml", *OPTIONS[:-4], "--bots", "random,onnx:file=net.onnx")
+    assert 'bot = "onnx:file=net.onnx"' in (fresh / "cups" / "one.toml").read_text()
+
+
 @pytest.fixture
 def terminal(fresh):
     opened = Terminal("init", folder=fresh)

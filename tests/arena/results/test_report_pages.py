@@ -20,6 +20,7 @@ from arena.match.replay import replay
 from arena.results.pages.figures import FIGURES
 from arena.results.pages.replay import replay_page, write_replay
 from arena.results.pages.report import Sameness, compare_reports
+from arena.runner.run import Run
 from arena.results.pages.templates import unpacked
 from engine import load_game
 from engine.words import Names
@@ -332,3 +333,17 @@ def test_an_interrupted_run_leaves_ratings_and_report_to_the_next_one(tiny, tmp_
     result = api.run(tiny, workers=1)
     assert result.outcome.complete and result.report.absolute() == page
     assert result.leaderboards and page.read_bytes() != before
+
+
+def test_a_run_that_is_interrupted_while_its_last_progress_is_shown_is_not_rated(tiny, monkeypatch):
+    finish, last = Run._finish, []
+    monkeypatch.setattr(Run, "_finish", lambda run, resumes: (last.append(True), finish(run, resumes)))
+
+    def stop(progress):
+        if last:
+            last.clear()
+            os.kill(os.getpid(), signal.SIGINT)
+
+    result = api.run(tiny, workers=1, show=stop)
+    assert result.outcome.progress.stopping and result.outcome.progress.left == 0
+    assert (result.leaderboards, result.files, result.report) == ({}, [], None)

@@ -1,8 +1,10 @@
-"""Which matches of a plan a run finds missing."""
+"""Which matches of a plan a run finds missing, and hands out."""
 
 from __future__ import annotations
 
 from arena.runner import board_queue
+from arena.runner.dispatcher import Dispatcher
+from arena.runner.interruption import Interruption
 from arena.runner.queue import MatchQueue
 from arena.store import Store
 from arena.tournament.tournament import Tournament
@@ -24,3 +26,31 @@ def test_a_run_that_is_cut_off_stops_searching_its_log_and_says_so(tmp_path, mon
         assert not queue.count_remaining() and queue.found == found
         cut_off = False
         assert queue.count_remaining() and queue.found == PLAN.total_matches
+
+
+class Workers:
+    """Workers of which the first that gets a chunk has the run interrupted."""
+
+    size = 4
+
+    def __init__(self, interruption):
+        self.interruption, self.given = interruption, []
+
+    def idle(self, ahead):
+        return [worker for worker in range(self.size) if worker not in self.given]
+
+    def submit(self, worker, chunk):
+        self.given.append(worker)
+        self.interruption.request()
+
+
+def test_a_run_that_is_interrupted_while_it_hands_out_matches_hands_out_no_more(tmp_path):
+    with Store.create(tmp_path / "matches.db") as store:
+        interruption = Interruption()
+        dispatcher = Dispatcher(MatchQueue(Tournament(store, PLAN)), interruption)
+        workers = Workers(interruption)
+        dispatcher.pools.append(workers)
+        dispatcher.hand_out()
+        assert workers.given == [0] and not dispatcher.is_idle()
+        dispatcher.hand_out()
+        assert workers.given == [0]
