@@ -357,8 +357,8 @@ def export(
 ) -> list[Path]:
     """Write the files of a tournament, with its plan and versions, and return the paths.
 
-    `what` takes any of `arena.results.exported.EXPORTS`, `formats` those of `arena.plan.config.FORMATS` and, for matches,
-    `jsonl`; `columns` chooses and orders the columns of tables.
+    `what` takes any of `arena.results.exported.EXPORTS`, `formats` those of `arena.plan.config.FORMATS` and, for
+    matches, `jsonl`; `columns` chooses and orders the columns of tables.
     """
     from arena.results.exports import check_export, export_log
 

@@ -20,8 +20,8 @@ from arena.match.replay import replay
 from arena.results.pages.figures import FIGURES
 from arena.results.pages.replay import replay_page, write_replay
 from arena.results.pages.report import Sameness, compare_reports
-from arena.runner.run import Run
 from arena.results.pages.templates import unpacked
+from arena.runner.run import Run
 from engine import load_game
 from engine.words import Names
 
