@@ -6,6 +6,7 @@ The same match gives the same bytes with the same versions of the libraries that
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -35,8 +36,10 @@ GIF_COLOURS = 128
 FRAME_MILLISECONDS, LAST_MILLISECONDS = 700, 3500
 PALETTE_FRAMES = 6
 """Frames from which a GIF's colours are taken."""
-LOADING = ("image", "feImage", "foreignObject", "script", "use", "style")
-"""Elements that a drawing in pixels may not have, for they can load files."""
+REFUSED = ("image", "feImage", "foreignObject", "script", "use", "style", "pattern")
+"""Elements that a drawing in pixels may not have: they can load files, or take memory without a bound (`pattern`)."""
+LENGTH = re.compile(r"([0-9]+(?:\.[0-9]+)?)(?:px)?")
+"""Width or height of a drawing, in pixels."""
 
 
 class Size(NamedTuple):
@@ -121,15 +124,27 @@ def _size(picture: str, match: StoredMatch) -> Size:
         if not isinstance(picture, str) or len(picture) > MAX_SVG_CHARS:
             raise ValueError(f"is no text of at most {MAX_SVG_CHARS:,} letters")
         root = ElementTree.fromstring(picture)
-        loading = [tag for node in root.iter() if (tag := str(node.tag).rpartition("}")[2]) in LOADING]
-        if loading:
-            raise ValueError(f"holds <{loading[0]}>")
-        _, _, width, height = map(float, root.get("viewBox", "").replace(",", " ").split())
+        refused = [tag for node in root.iter() if (tag := str(node.tag).rpartition("}")[2]) in REFUSED]
+        if refused:
+            raise ValueError(f"holds <{refused[0]}>")
+        width, height = _sides(root)
         if not (1 <= width <= MAX_PNG_SIDE and 1 <= height <= MAX_PNG_SIDE):
             raise ValueError(f"is {width:g} by {height:g} units large")
     except (ValueError, ElementTree.ParseError) as error:
         raise StoreError(f"match {name}: its game's drawing cannot be shown in pixels: it {error}") from None
     return Size(width, height)
+
+
+def _sides(root: ElementTree.Element) -> tuple[float, float]:
+    """Return width and height as a renderer takes them: the attributes, or where both are left out the view box."""
+    given = root.get("width"), root.get("height")
+    if given == (None, None):
+        _, _, width, height = map(float, root.get("viewBox", "").replace(",", " ").split())
+        return width, height
+    read = [LENGTH.fullmatch((side or "").strip()) for side in given]
+    if read[0] is None or read[1] is None:
+        raise ValueError("must have both a width and a height in pixels, or a view box alone")
+    return float(read[0][1]), float(read[1][1])
 
 
 def _png(picture: str, scale: float) -> bytes:

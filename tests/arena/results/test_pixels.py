@@ -73,6 +73,11 @@ def test_a_png_shows_the_position_after_a_ply_and_by_default_the_last_one(match)
     [
         ('<svg viewBox="0 0 9 9"><image href="file:///etc/passwd"/></svg>', "it holds <image>"),
         ('<svg viewBox="0 0 9 9"><use href="other.svg#x"/></svg>', "it holds <use>"),
+        ('<svg viewBox="0 0 9 9"><pattern width="1e9" height="1e9"/></svg>', "it holds <pattern>"),
+        ('<svg viewBox="0 0 9 9" width="60000" height="60000"/>', "it is 60000 by 60000 units large"),
+        ('<svg viewBox="0 0 9 9" width="60000"/>', "it must have both a width and a height in pixels"),
+        ('<svg viewBox="0 0 9 9" width="1" height="90000%"/>', "it must have both a width and a height in pixels"),
+        ('<svg viewBox="0 0 9 9" width="1e9" height="1"/>', "it must have both a width and a height in pixels"),
         ('<svg viewBox="0 0 1e9 9"/>', "it is 1e[+]09 by 9 units large"),
         ('<svg viewBox="0 0 nan 9"/>', "it is nan by 9 units large"),
         ("<svg", "cannot be shown in pixels"),
