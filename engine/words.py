@@ -110,7 +110,7 @@ class Names:
 
     def begin(self, text: str) -> str:
         """Return a text with `you` or `your` at its start as the start of a sentence; names stay as they are."""
-        return f"Y{text[1:]}" if self.you is not None and text.startswith(("you ", "your ", "you:")) else text
+        return f"Y{text[1:]}" if self.you is not None and text.startswith(("you ", "your ", "you:", "you,")) else text
 
     def spoken_to(self, seat: int) -> Names:
         """Return the same names for words that are said to a player, whoever reads them."""
@@ -189,14 +189,14 @@ def placing(ranks: Sequence[int], seat: int | None, names: Names) -> str:
 def margin(ranks: Sequence[int], scores: Sequence[int], seat: int | None, noun: str, rest: str = "") -> str:
     """Return by which scores, `, 9 mids on the board to 7`: the seat's and the winner's, or the winner's and the next.
 
-    `noun` is the unit for one, `rest` what follows it.
+    Nothing where all seats share first place with different scores. `noun` is the unit for one, `rest` what follows it.
     """
     seat = ranks.index(0) if seat is None else seat
     others = [score for score, rank in zip(scores, ranks, strict=True) if (rank > 0) == (ranks[seat] == 0)]
     words = f", {counted(scores[seat], noun)}{rest and f' {rest}'}"
     if others:
         return f"{words} to {max(others):,}"
-    return f"{words} each" if len({*scores}) == 1 else words
+    return f"{words} each" if len({*scores}) == 1 else ""
 
 
 def _place(rank: int) -> str:

@@ -135,9 +135,12 @@ def _whose(names: Names, seat: int, tile: int) -> str:
 
 
 def _anchor(names: Names, seat: int, tile: int, anchor: int) -> str:
-    return (
-        f"{_whose(names, seat, anchor)} tile" if anchor == seat else f"{names.whose(anchor)}{' tile' * (tile == seat)}"
-    )
+    """Return beside whose tile one is laid: `Blue's` or `yours` after another's tile, with the word after one's own."""
+    if anchor == seat:
+        return f"{_whose(names, seat, anchor)} tile"
+    if tile == seat:
+        return f"{names.whose(anchor)} tile"
+    return "yours" if anchor == names.you else names.whose(anchor)
 
 
 def _told_arrangement(seat: int, name: str, names: Names) -> Sentence:

@@ -1,9 +1,12 @@
 """Sentences that random matches seldom give, word for word."""
 
+import re
+
 import pytest
 
 import engine
 from engine import Names
+from engine.words import margin, placing
 
 NAMES = ("Anna", "greedy", "Blue", "uct", "Sky")
 MIDS = "......../......../......../......../........ 555/555 0"
@@ -92,3 +95,20 @@ def test_a_position_seen_too_often_ends_a_match_for_all():
         "You share first place with Anna: the same position came up for the third time."
     )
     assert end.verdict(None, Names(NAMES[:2])).text.startswith("Anna and greedy share first place: ")
+
+
+def test_a_tile_laid_beside_that_of_the_reader_is_laid_beside_yours():
+    state = engine.load_game("pyramid_punch", 3).state_from_position("LMSO@0,0/LMSO@1,0/LMSO@0,1 1 m 19")
+    names = Names(NAMES[:3], 0)
+    told = {state.action_to_string(action): state.tell(action, names).text for action in state.legal_actions()}
+    beside = [text for action, text in told.items() if action.startswith("2>0")]
+    assert beside and all(re.fullmatch(r"greedy moves Blue's tile .* yours\.", text) for text in beside)
+
+
+def test_a_draw_among_three_begins_with_a_capital_whoever_reads_it():
+    assert placing([0, 0, 0], 1, Names(NAMES[:3], 0)) == "You, greedy and Blue share first place"
+
+
+def test_a_draw_by_the_rules_between_unequal_scores_gives_nobody_those_of_another():
+    assert margin([0, 0], [12, 8], None, "mid") == ""
+    assert margin([0, 0], [10, 10], None, "mid") == ", 10 mids each"

@@ -75,8 +75,11 @@ def placed(said, words):
 
 
 def compared(said, scores, words):
-    """Check scores such as `8 to 7`: the seat's, and the winner's or the next one's."""
+    """Check scores such as `8 to 7`: the seat's, and the winner's or the next one's; none of a draw that they differ in."""
     ranks = said.ranks
+    if words is None:
+        assert not any(ranks) and len(set(scores)) > 1
+        return
     seat = ranks.index(0) if said.seat is None else said.seat
     mine, _, theirs = whole(r"([\d,]+)( to ([\d,]+)| each|)", words)
     assert int(mine) == scores[seat]
@@ -86,7 +89,7 @@ def compared(said, scores, words):
     elif behind:
         assert int(theirs) == max(behind)
     else:
-        assert theirs is None and (" each" in words) == (len(set(scores)) == 1)
+        assert theirs is None and " each" in words and len(set(scores)) == 1
 
 
 THIRD = {
@@ -108,7 +111,7 @@ def without_you(text, you):
         text = re.sub(r" and (capture|take|enclose|leave) ", lambda found: f" and {_third(found[1])} ", text, count=1)
     text = re.sub(r"(\byou \w+ [^;]*) and are out", r"\1 and is out", text)
     text = text.replace("your own", "their own").replace("you roll a die each", f"{label} roll a die each")
-    text = re.sub(r"\b[Yy]our\b", f"{label}'s", text)
+    text = re.sub(r"\b[Yy]ours?\b", f"{label}'s", text)
     text = re.sub(r"\b[Yy]ou (?!and\b)([a-z]+)", lambda found: f"{label} {THIRD.get(found[1], _third(found[1]))}", text)
     return re.sub(r"\b[Yy]ou\b", label, text)
 

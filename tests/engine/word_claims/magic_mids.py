@@ -135,12 +135,12 @@ def caught_in(words, board, placed_at):
 def verdict(said):
     rows, hands, _, _, turn = said.position.split(" ")
     left = [sum(map(int, hand)) for hand in hands.split("/")]
-    where, score, why = whole(r"(.*?), (\d+ mids? on the board.*?): (.*)\.", said.text)
+    where, score, why = whole(r"(.*?)(?:, (\d+ mids? on the board.*?))?: (.*)\.", said.text)
     placed(said, where)
     compared(
         said,
         [STOCK[said.players] - each for each in left],
-        score.replace("mids", "mid").replace(" mid on the board", ""),
+        score and score.replace("mids", "mid").replace(" mid on the board", ""),
     )
     draw = ", which is a draw" * (said.options.get("full_board") == "draw")
     if 0 in left:

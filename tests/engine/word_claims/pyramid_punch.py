@@ -168,9 +168,9 @@ def verdict(said):
     pyramids = [
         0 if tile[0] == "x" else sum(tile.partition("@")[0].count(each) for each in "LMS") for tile in tiles.split("/")
     ]
-    where, score, why = whole(r"(.*?), (\d+ pyramids?.*?): (.*)\.", said.text)
+    where, score, why = whole(r"(.*?)(?:, (\d+ pyramids?.*?))?: (.*)\.", said.text)
     placed(said, where)
-    compared(said, pyramids, re.sub(" pyramids?", "", score))
+    compared(said, pyramids, score and re.sub(" pyramids?", "", score))
     if said.seat is not None and not pyramids[said.seat]:
         assert why == f"P{said.seat}'s last pyramid fell"
     elif said.ended == "normal":
