@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import islice
 
+from arena.sessions.narration import spoken
 from arena.sessions.session import PlaySession
 from arena.sessions.view import SessionView
 from engine import Names, Sentence
@@ -45,8 +46,5 @@ def concluded(view: SessionView) -> str:
 
 
 def _lines(say: Callable[[], Sentence], indent: str = "") -> str:
-    try:
-        text = say().text
-    except Exception:  # whatever a plug-in's words do: there is the notation
-        return ""
-    return textwrap.fill(text, SCREEN_COLUMNS, initial_indent=indent, subsequent_indent=indent)
+    said = spoken(say)  # without one there is the notation
+    return textwrap.fill(said.text, SCREEN_COLUMNS, initial_indent=indent, subsequent_indent=indent) if said else ""

@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from engine import State
 from engine.words import Names, Sentence
 
 MAX_READERS = 8
 """Sets of names for which sentences are kept: for the owner and for others, before and after bots have names."""
+MAX_SPOKEN_CHARS = 2_000
+"""Characters of a sentence that is shown; those of the games here have at most 200."""
+
+
+def spoken(say: Callable[[], Sentence]) -> Sentence | None:
+    """Return what a game says; None where its words fail, or are no sentence that a page or a terminal can show."""
+    try:
+        said = say()
+    except Exception:  # whatever a plug-in's words do
+        return None
+    fits = isinstance(said, Sentence) and isinstance(said.text, str) and said.text.isprintable()
+    return said if fits and len(said.text) <= MAX_SPOKEN_CHARS else None
 
 
 def told(state: State, action: int, names: Names) -> Sentence:
     """Return what an action or outcome does; its notation where the game's words fail."""
-    try:
-        return state.tell(action, names)
-    except Exception:  # whatever a plug-in's words do
-        return Sentence(state.action_to_string(action))
+    return spoken(lambda: state.tell(action, names)) or Sentence(state.action_to_string(action))
 
 
 class Narration:

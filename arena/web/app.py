@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gzip
+import html
 import sqlite3
 import sys
 from collections.abc import AsyncIterator, Callable
@@ -185,8 +186,11 @@ def respond(request: Request, shown: Page, kind: str = "text/html") -> Response:
 
 
 def _origin(request: Request) -> str:
-    """Return scheme and host of the server as the request names it; the guard knows that the host is its own."""
-    return f"{request.url.scheme}://{request.url.netloc}"
+    """Return scheme and host of the server as the request names it, for an attribute of a page.
+
+    The guard knows that the host is its own.
+    """
+    return html.escape(f"{request.url.scheme}://{request.url.netloc}")
 
 
 def _add_errors(app: FastAPI) -> None:

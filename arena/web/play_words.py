@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from arena.sessions.narration import spoken
 from arena.sessions.setup import DEFAULT_NAME
 from arena.sessions.view import Phase, SeatView, SessionView
 from engine import State
@@ -68,11 +69,10 @@ def title_of(seats: Sequence[SeatView], names: Names) -> str:
 
 def prompt_of(state: State, names: Names, chosen: Sequence[str] = ()) -> Sentence:
     """Return what is to be decided now; who is to move where the game's words fail."""
-    try:
-        return state.prompt(names, chosen)
-    except Exception:  # whatever a plug-in's words do
-        who = state.current_player()
-        return Sentence(names.begin(f"{names.does(who, 'be')} to move.") if who >= 0 else "Dice are due.")
+    who = state.current_player()
+    return spoken(lambda: state.prompt(names, chosen)) or Sentence(
+        names.begin(f"{names.does(who, 'be')} to move.") if who >= 0 else "Dice are due."
+    )
 
 
 def verdict_of(view: SessionView, names: Names) -> Sentence:
@@ -84,10 +84,8 @@ def verdict_of(view: SessionView, names: Names) -> Sentence:
         if seat.forfeit is not None
     ]
     if not forfeits and view.state.is_terminal():
-        try:
-            return view.state.verdict(names.you, names)
-        except Exception:  # as in `prompt_of`
-            return Sentence(f"{placing(view.ranks, names.you, names)}.")
+        said = spoken(lambda: view.state.verdict(names.you, names))
+        return said or Sentence(f"{placing(view.ranks, names.you, names)}.")
     why = f": {listed(forfeits)}" if forfeits else ""
     return Sentence(f"{placing(view.ranks, names.you, names)}{why}.")
 

@@ -88,8 +88,9 @@ def _split(host: str) -> tuple[str, int | None]:
 
 
 def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    """Return an address that a browser can name: without a zone, in which any sign may stand."""
     try:
-        return ipaddress.ip_address(host)
+        return None if "%" in host else ipaddress.ip_address(host)
     except ValueError:
         return None
 

@@ -4,7 +4,7 @@ import pytest
 
 from arena.cli.play_sentences import asked, concluded, names_of, told
 from arena.sessions.view import Phase, PlyView, SeatView, SessionView
-from engine import load_game
+from engine import Sentence, load_game
 
 
 class Session:
@@ -66,8 +66,19 @@ def test_words_that_fail_say_nothing(monkeypatch, verb):
     def fail(*arguments):
         raise RuntimeError("a plug-in's fault")
 
+    assert says(monkeypatch, verb, fail) == [""]
+
+
+@pytest.mark.parametrize("verb", ["prompt", "tell", "verdict"])
+@pytest.mark.parametrize("said", [None, "no sentence", Sentence("\x1b[2Jgone."), Sentence(None), Sentence("a" * 3_000)])
+def test_words_that_would_steer_the_terminal_or_are_no_sentence_say_nothing(monkeypatch, verb, said):
+    assert says(monkeypatch, verb, lambda *arguments: said) == [""]
+
+
+def says(monkeypatch, verb, words):
+    """Return what is said where a game's own words are these."""
     state = epicycle("S-")
-    monkeypatch.setattr(type(state), verb, fail)
+    monkeypatch.setattr(type(state), verb, words)
     view = view_of(state, YOU, GREEDY)
     said = {"prompt": lambda: [asked(view)], "tell": lambda: [*told(Session(state), view, 0)]}
-    assert said.get(verb, lambda: [concluded(view)])() == [""]
+    return said.get(verb, lambda: [concluded(view)])()

@@ -2,11 +2,12 @@
 
 import pytest
 
+from arena.sessions.narration import told
 from arena.sessions.playable import PlayableBots
 from arena.sessions.view import Phase, SeatView, SessionView
 from arena.web.bot_choices import Rung, bot_choices, ladder, strength
-from arena.web.play_words import drawn_names, faces_of, names_for, status_of, title_of, verdict_of
-from engine import load_game
+from arena.web.play_words import drawn_names, faces_of, names_for, prompt_of, status_of, title_of, verdict_of
+from engine import Sentence, load_game
 from scripts.strengths import STRENGTHS, strengths
 
 YOU, GREEDY = SeatView("you", person=True), SeatView("greedy", person=False)
@@ -43,6 +44,15 @@ def test_a_match_that_was_forfeited_says_by_whom_and_why():
     assert verdict_of(shown(lost, ranks=[1, 0]), names_for(lost, False)).text == "greedy won: Blue resigned."
     crashed = [YOU, SeatView("uct", False, forfeit=("crash", 4, "Traceback"))]
     assert verdict_of(shown(crashed, ranks=[0, 1]), names_for(crashed, True)).text == "You won: uct crashed."
+
+
+@pytest.mark.parametrize("said", [None, "no sentence", Sentence("\u202eback."), Sentence(None), Sentence("a" * 3_000)])
+def test_words_of_a_game_that_are_no_sentence_take_no_page_away(monkeypatch, said):
+    names, state = names_for([YOU, GREEDY], True), load_game("epicycle", 2).new_initial_state()
+    for verb in ("prompt", "tell"):
+        monkeypatch.setattr(type(state), verb, lambda *arguments: said)
+    assert prompt_of(state, names).text == "You are to move."
+    assert told(state, state.string_to_action("S-"), names).text == "S-"
 
 
 def test_the_head_of_a_page_says_what_is_due():

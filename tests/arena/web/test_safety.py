@@ -45,6 +45,7 @@ def test_a_server_on_every_address_answers_to_addresses_but_to_no_foreign_name()
     names = HostNames("0.0.0.0", 8000)
     assert names.has("10.0.0.7:8000") and names.has("[fe80::1]:8000") and names.has("localhost:8000")
     assert not names.has("evil.example:8000")
+    assert not names.has('[fe80::1%"onclick=evil]:8000')
 
 
 def test_a_server_with_a_name_of_its_own_answers_to_that_one():
