@@ -42,6 +42,8 @@ PAGE_TIMEOUT_SECONDS = 0.5
 """Time that a page waits for a result before it is shown without."""
 STATUS_TIMEOUT_SECONDS = 60.0
 """Time that it waits for the first status of a log."""
+MAX_DRAWINGS = 256
+"""Drawings of positions kept at once."""
 MAX_INDEXED_MATCHES = 5_000_000
 """Matches in all indexes in memory, about 65 bytes each; the index used last is kept in any case."""
 MIN_INDEX_MATCHES = 1_000
@@ -119,6 +121,8 @@ class LogCatalog:
         self.home = home_path(home).absolute()
         self.patience = patience
         self.results = ResultCache(computer)
+        self.drawings = ResultCache(most=MAX_DRAWINGS, threads=2)
+        """Positions of matches: there are so many that they may push out, and keep waiting, nothing but each other."""
         self._lock = threading.Lock()
         self._indexes: OrderedDict[Path, MatchIndex] = OrderedDict()
 
@@ -257,5 +261,6 @@ class LogCatalog:
     def close(self) -> None:
         """End the threads that compute, and keep indexes for the next time."""
         self.results.close()
+        self.drawings.close()
         for index in self._indexes.values():
             index.close()

@@ -124,12 +124,15 @@ class CacheEntry(Generic[T]):
 
 
 class ResultCache:
-    """All results that are kept, by key; slow ones are computed in another process where there is one."""
+    """Results that are kept, by key; slow ones are computed in another process where there is one.
 
-    def __init__(self, computer: ComputeProcess | None = None) -> None:
-        self._computer = computer
+    At most `most` of them are kept, and so many `threads` compute those that are not slow.
+    """
+
+    def __init__(self, computer: ComputeProcess | None = None, most: int = MAX_RESULTS, threads: int = 8) -> None:
+        self._computer, self._most = computer, most
         self._slow = ThreadPoolExecutor(2 if computer is None else 1, thread_name_prefix="slow")
-        self._quick = ThreadPoolExecutor(8, thread_name_prefix="quick")
+        self._quick = ThreadPoolExecutor(threads, thread_name_prefix="quick")
         self._lock = threading.Lock()
         self._budgets: dict[str, RefreshBudget] = {}
         """By kind, so that standings need not wait until figures are paid for."""
@@ -153,7 +156,7 @@ class ResultCache:
         with self._lock:
             kept = self._entries.setdefault(key, CacheEntry(self._budgets.setdefault(kind, RefreshBudget()), run))
             self._entries.move_to_end(key)
-            if len(self._entries) > MAX_RESULTS:
+            if len(self._entries) > self._most:
                 self._entries.popitem(last=False)
         return kept.get(version, compute, self._slow if slow else self._quick, patience, urgent)
 

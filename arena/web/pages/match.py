@@ -68,8 +68,7 @@ def position_of(catalog: LogCatalog, name: str, match: str, ply: str, format: st
             raise NotFoundError(f"the match has {len(found.moves)} plies")
         return position_png(found, number) if format == "png" else position_svg(found, number).encode()
 
-    key = (log.path, "position", whole, number, format)
-    drawn = catalog.results.get(key, version, draw)
+    drawn = catalog.drawings.get((log.path, whole, number, format), version, draw)
     assert drawn is not None  # nothing gives up waiting
     return drawn.value
 

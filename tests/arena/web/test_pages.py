@@ -15,6 +15,9 @@ from arena.registry.submitting import store_submission
 from arena.results.leaderboards import cells
 from arena.results.pages.replay import replay_values
 from arena.web.app import create_app
+from arena.web.catalog import LogCatalog, NotFoundError
+from arena.web.pages.match import position_of
+from arena.web.result_cache import ResultCache
 from arena.web.standings import bars
 from tests.arena.web.conftest import ADDRESS
 from tests.support.tournaments import wait_until
@@ -175,6 +178,19 @@ def test_positions_are_there_as_drawings_and_others_are_not_found(client):
     assert client.get(f"{match}/position.png?ply=1").content.startswith(b"\x89PNG")
     for wrong in ("svg?ply=1000", "svg?ply=-1", "svg?ply=x", "svg?ply=" + "9" * 50, "gif", "%00"):
         assert client.get(f"{match}/position.{wrong}").status_code == 404, wrong
+
+
+def test_who_asks_for_many_positions_pushes_no_other_result_out(client, home):
+    match = re.search(r"/tournaments/shown/matches/([0-9a-f]{32}-\d+)", client.get("/tournaments/shown/matches").text)[1]
+    catalog, made = LogCatalog(home), []
+    catalog.results = ResultCache(most=8)
+    catalog.results.get("of a page", 0, lambda: made.append(1))
+    for ply in ("0", "1", *map(str, range(1_000, 1_020))):
+        with contextlib.suppress(NotFoundError):
+            position_of(catalog, "shown", match, ply, "svg")
+    catalog.results.get("of a page", 0, lambda: made.append(1))
+    catalog.close()
+    assert made == [1]
 
 
 def test_pages_name_a_drawing_for_other_sites_by_its_whole_address(client):

@@ -87,3 +87,13 @@ def test_no_more_is_kept_than_there_is_room_for(results):
         results.get(key, 1, lambda key=key: key)
     assert results.get(0, 1, lambda: "again").value == "again"
     assert results.get(MAX_RESULTS + 9, 1, lambda: "again").value == MAX_RESULTS + 9
+
+
+def test_no_more_results_are_kept_than_a_cache_may_have():
+    found, made = ResultCache(most=2, threads=1), []
+    try:
+        for key in (1, 2, 3, 1):
+            found.get(key, 0, lambda key=key: made.append(key))
+    finally:
+        found.close()
+    assert made == [1, 2, 3, 1]
