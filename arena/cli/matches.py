@@ -50,9 +50,12 @@ class _Pages(NamedTuple):
         """Raise `ConfigError` for options that do not go together, and for files that cannot be written."""
         if self.ply is not None and self.png is None:
             raise ConfigError("--ply: names the position that --png writes; add --png FILE")
+        named: dict[Path, str] = {}
         for name, file in (("--html", self.html), ("--gif", self.gif), ("--png", self.png)):
             if file is not None:
                 check_output_file(file, name)
+                if (other := named.setdefault(file.absolute(), name)) != name:
+                    raise ConfigError(f"{name} {file}: is the file of {other} already; name another one")
 
     def wanted(self) -> list[str]:
         """Return the options that write a file."""

@@ -147,9 +147,11 @@ def blocking_file(folder: Path) -> Path | None:
 
 
 def check_output_file(path: Path, option: str) -> None:
-    """Raise `ConfigError` when an option names a file that is a folder, or in a folder that is not there."""
+    """Raise `ConfigError` when an option names a folder or a device, or a file in a folder that is not there."""
     if path.is_dir():
         raise ConfigError(f"{option} {path}: is a folder; name a file")
+    if path.exists() and not path.is_file():
+        raise ConfigError(f"{option} {path}: is a device, a pipe or a socket; name a file")
     if not path.parent.is_dir():
         raise ConfigError(f"{option} {path}: no folder {path.parent}")
 

@@ -91,9 +91,13 @@ def match_gif(match: StoredMatch) -> bytes:
 def write_pixels(
     match: StoredMatch, png: Path | None = None, gif: Path | None = None, ply: int | None = None
 ) -> list[Path]:
-    """Write a match's position and its animation, as far as files are named; return their paths."""
-    written = [] if png is None else [write_file(png, [position_png(match, ply)])]
-    return written if gif is None else [*written, write_file(gif, [match_gif(match)])]
+    """Write a match's position and its animation, as far as files are named; return their paths.
+
+    Both are drawn before one is written: what cannot be drawn leaves no file.
+    """
+    drawn = [(png, position_png(match, ply))] if png is not None else []
+    drawn += [(gif, match_gif(match))] if gif is not None else []
+    return [write_file(file, [content]) for file, content in drawn]
 
 
 def _spread(count: int, most: int) -> list[int]:

@@ -97,3 +97,28 @@ def test_both_are_written_by_the_function_and_by_the_command(match, tmp_path, ca
     assert (png.read_bytes(), gif.read_bytes()) == (position_png(match, 2), match_gif(match))
     assert run_command(["replay", "0", "--ply", "3"]) == 2
     assert capsys.readouterr().err == "error: --ply: names the position that --png writes; add --png FILE\n"
+
+
+def test_nothing_is_written_where_one_of_two_files_cannot_be(match, tmp_path, monkeypatch):
+    def fail(match):
+        raise StoreError("not drawn")
+
+    monkeypatch.setattr(pixels, "match_gif", fail)
+    with pytest.raises(StoreError, match="not drawn"):
+        write_pixels(match, tmp_path / "p.png", tmp_path / "m.gif")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (["--png", "FILE", "--gif", "FILE"], "--png FILE: is the file of --gif already; name another one"),
+        (["--html", "FILE", "--png", "FILE"], "--png FILE: is the file of --html already; name another one"),
+        (["--png", "FILE", "--gif", "/dev/full"], "--gif /dev/full: is a device, a pipe or a socket; name a file"),
+    ],
+)
+def test_files_that_cannot_be_written_are_refused_before_anything_is_done(options, why, tmp_path, capsys):
+    file = str(tmp_path / "out")
+    assert run_command(["replay", "0", *(file if each == "FILE" else each for each in options)]) == 2
+    assert capsys.readouterr().err == f"error: {why.replace('FILE', file)}\n"
+    assert not list(tmp_path.iterdir())
