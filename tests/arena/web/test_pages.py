@@ -181,7 +181,9 @@ def test_positions_are_there_as_drawings_and_others_are_not_found(client):
 
 
 def test_who_asks_for_many_positions_pushes_no_other_result_out(client, home):
-    match = re.search(r"/tournaments/shown/matches/([0-9a-f]{32}-\d+)", client.get("/tournaments/shown/matches").text)[1]
+    match = re.search(r"/tournaments/shown/matches/([0-9a-f]{32}-\d+)", client.get("/tournaments/shown/matches").text)[
+        1
+    ]
     catalog, made = LogCatalog(home), []
     catalog.results = ResultCache(most=8)
     catalog.results.get("of a page", 0, lambda: made.append(1))
