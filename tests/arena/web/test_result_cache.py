@@ -2,6 +2,7 @@
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import pytest
 
@@ -93,7 +94,7 @@ def test_no_more_results_are_kept_than_a_cache_may_have():
     found, made = ResultCache(most=2, threads=1), []
     try:
         for key in (1, 2, 3, 1):
-            found.get(key, 0, lambda key=key: made.append(key))
+            found.get(key, 0, partial(made.append, key))
     finally:
         found.close()
     assert made == [1, 2, 3, 1]
