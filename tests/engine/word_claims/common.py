@@ -75,7 +75,7 @@ def placed(said, words):
 
 
 def compared(said, scores, words):
-    """Check scores such as `8 to 7`: the seat's, and the winner's or the next one's; none of a draw where they differ."""
+    """Check scores such as `8 to 7`: the seat's, and the winner's or the next one's; none of an unequal draw."""
     ranks = said.ranks
     if words is None:
         assert not any(ranks) and len(set(scores)) > 1
