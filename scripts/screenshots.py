@@ -1,4 +1,4 @@
-"""Pictures of the pages for README and documentation, made from the demo in Chromium.
+"""Pictures of the pages for README and documentation, made from the demo in Chromium, of its files and of a server.
 
 `python -m scripts.screenshots [HOME]`: HOME is where `make demo` has written `demo`, by default `reports`. Needs the
 development packages and Chromium (`make tools-system`). Each picture is written to `docs/images/`.
@@ -6,7 +6,11 @@ development packages and Chromium (`make tools-system`). Each picture is written
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import shutil
+import signal
+import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -33,7 +37,8 @@ class Picture(NamedTuple):
     """A picture of a page."""
 
     name: str
-    page: Path
+    page: str
+    """Its address."""
     place: str = ""
     """What stands behind `#` in its address."""
     width: int = 1200
@@ -49,16 +54,41 @@ def pictures(home: Path, folder: Path) -> Iterator[Picture]:
     site = Site(["demo"], home, 1)
     site.write(folder / "site")
     site.close()
-    yield Picture("report", report, "epicycle_3p", 1200, 760)
-    yield Picture("replay", replay, str(ply), 1200, 720)
-    yield Picture("replay-dark", replay, str(ply), 1200, 720, "dark")
-    yield Picture("tournament", folder / "site" / "demo" / "index.html", "", 1200, 800)
-    yield Picture("replay-phone", replay, str(ply), 360, 720)
+    yield Picture("report", report.as_uri(), "epicycle_3p", 1200, 760)
+    yield Picture("replay", replay.as_uri(), str(ply), 1200, 720)
+    yield Picture("replay-dark", replay.as_uri(), str(ply), 1200, 720, "dark")
+    yield Picture("tournament", (folder / "site" / "demo" / "index.html").as_uri(), "", 1200, 800)
+    yield Picture("replay-phone", replay.as_uri(), str(ply), 360, 720)
+
+
+def served_pictures(page: Page, address: str) -> Iterator[Picture]:
+    """Yield the pictures of a server's pages, of which one is a match that is begun."""
+    yield Picture("home", address, "", 1200, 800)
+    yield Picture("learn", f"{address}learn/pyramid_punch", "", 1200, 800)
+    yield Picture("learn-phone", f"{address}learn/midgard", "", 360, 720, "dark")
+    page.goto(f"{address}play?game=magic_mids&players=3")
+    page.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
+    page.locator("input[name=seed]").fill("7")
+    page.get_by_role("button", name="Start the match").click()
+    page.locator(".can").first.wait_for(timeout=60_000)
+    yield Picture("play", page.url, "", 1200, 900)
+
+
+@contextlib.contextmanager
+def server(home: Path) -> Iterator[str]:
+    """Run a server of a home; yield its address."""
+    command = [sys.executable, "-m", "arena", "serve", "--port", "0", "--home", str(home)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            yield process.stdout.readline().split()[0]
+        finally:
+            process.send_signal(signal.SIGINT)
 
 
 def take(page: Page, picture: Picture) -> Path:
     """Write a picture of a page; raises `ValueError` when it is too large."""
-    page.goto(f"{picture.page.as_uri()}#{picture.place}")
+    page.goto(f"{picture.page}#{picture.place}")
     page.wait_for_load_state()
     page.wait_for_timeout(300)
     path = write_file(IMAGES / f"{picture.name}.png", [page.screenshot()])
@@ -69,14 +99,16 @@ def take(page: Page, picture: Picture) -> Path:
 
 def main(home: Path) -> None:
     """Make all pictures."""
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+    with tempfile.TemporaryDirectory() as folder, server(home) as address, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=list(CHROMIUM_OPTIONS))
-        for picture in pictures(home, Path(folder)):
+        begun = browser.new_context()
+        for picture in itertools.chain(pictures(home, Path(folder)), served_pictures(begun.new_page(), address)):
             size = {"width": picture.width, "height": picture.height}
-            page = browser.new_page(viewport=size, color_scheme=picture.scheme)  # type: ignore[arg-type]  # light or dark
-            path = take(page, picture)
+            visitor = browser.new_context(viewport=size, color_scheme=picture.scheme)  # type: ignore[arg-type]  # light or dark
+            visitor.add_cookies(begun.cookies())  # type: ignore[arg-type]  # as they were read
+            path = take(visitor.new_page(), picture)
             print(path, f"{path.stat().st_size:,} bytes")
-            page.close()
+            visitor.close()
         browser.close()
 
 

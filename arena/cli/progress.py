@@ -32,7 +32,7 @@ class Display:
         self.live: Live | None = None
         if can_draw(sys.stderr) and not quiet:
             console = Console(stderr=True, markup=False, emoji=False, highlight=False)
-            self.width = console.width - ECHO_COLUMNS
+            self.console = console
             self.live = Live("Getting ready …", console=console, refresh_per_second=REDRAWS_PER_SECOND, transient=True)
             self.live.start(refresh=True)
         self.shown = 0.0 if self.live else time.monotonic()
@@ -40,12 +40,12 @@ class Display:
     def show(
         self,
         line: Callable[[], str],
-        drawing: Callable[[int], RenderableType] | None = None,
+        drawing: Callable[[int, int], RenderableType] | None = None,
         stopping: bool = False,
         phase: str = "",
         news: Sequence[str] = (),
     ) -> None:
-        """Show a line, or on a terminal a drawing of a given width.
+        """Show a line, or on a terminal a drawing of a given width and height.
 
         It is skipped if the last one was a moment ago, but for the first of a phase. `news` are lines so far that a
         drawing contains, and that elsewhere are each printed once.
@@ -69,7 +69,11 @@ class Display:
             self.last = text
             return
         with contextlib.suppress(OSError):  # the terminal may be gone; the command goes on
-            self.live.update(Group(drawing(self.width) if drawing else line(), STOPPING_MESSAGE if stopping else ""))
+            self.live.update(Group(self._drawn(drawing) if drawing else line(), STOPPING_MESSAGE if stopping else ""))
+
+    def _drawn(self, drawing: Callable[[int, int], RenderableType]) -> RenderableType:
+        """Return a drawing that fits the terminal as it is now."""
+        return drawing(self.console.width - ECHO_COLUMNS, self.console.height)
 
     def end(self) -> None:
         """Clear the terminal for the result."""

@@ -44,7 +44,11 @@ ALL_FINISHED = "every match that was finished is"
 MAX_NAMED_BOTS = 4
 """Number of bots that are named when they do not play on all boards."""
 MAX_LEADERS = 3
-"""Number of bots shown for each board during a run."""
+"""Number of bots shown for each board during a run, where they share a line."""
+MIN_LEADER_ROWS = 3
+"""Rows a board from which its leaders have a line each."""
+RESERVED_ROWS = 4
+"""Rows of a terminal for the bar, what is said of an interruption, and the line below."""
 MAX_LABEL_CHARS = 16
 """Longest label that is shown whole."""
 MAX_BLOCK_FACTOR = 100
@@ -161,27 +165,40 @@ def left_out_in_words(schedule: Schedule) -> list[str]:
     return [f"Of {len(schedule.boards)} boards {', '.join(named)}; --verbose says why."] if some else []
 
 
-def drawing(plan: Plan, progress: Progress, width: int) -> RenderableType:
-    """Return the progress of a run as a bar, with the leaders of every board."""
+def drawing(plan: Plan, progress: Progress, width: int, height: int) -> RenderableType:
+    """Return the progress of a run as a bar, with as many leaders of every board as there are rows for."""
     done, total = progress.found + progress.played, None if progress.phase else progress.total
+    boards, rows = plan.schedule.boards, max(1, height - RESERVED_ROWS)
+    shown = len(boards) if len(boards) <= rows else rows - 1
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0), width=width)
     table.add_column(no_wrap=True)
     table.add_column(no_wrap=True, overflow="ellipsis", ratio=1)
-    for number, board in enumerate(plan.schedule.boards):
-        table.add_row(board.title, leaders(plan, progress, number))
+    for number, board in enumerate(boards[:shown]):
+        for line, leader in enumerate(leaders(plan, progress, number, rows // len(boards))):
+            table.add_row("" if line else board.title, leader)
+    if shown < len(boards):
+        table.add_row(f"and {len(boards) - shown} more boards")
     return Group(bar(done, total, "  ".join(progress.parts)), table)
 
 
-def leaders(plan: Plan, progress: Progress, board: int) -> str:
-    """Return the best bots of a board by rating, if it is rated, else so far by mean return."""
+def leaders(plan: Plan, progress: Progress, board: int, rows: int) -> list[str]:
+    """Return the best bots of a board by rating, if it is rated, else so far by mean return.
+
+    With fewer than `MIN_LEADER_ROWS` rows they are one line, else a line each.
+    """
     if board in progress.rated:
-        return "rated: " + "  ".join(f"{_short(label)} {rating:.1f}" for label, rating in progress.rated[board].best)
-    means = [
-        (-sums[0] / sums[1], plan.schedule.entries[entry].label)
-        for (number, entry), sums in progress.sums.items()
-        if number == board and sums[1]
-    ]
-    return "  ".join(f"{_short(label)} {-mean:+z.2f}" for mean, label in sorted(means)[:MAX_LEADERS])
+        found, rated = [(label, f"{rating:.1f}") for label, rating in progress.rated[board].best], "rated: "
+    else:
+        means = [
+            (-sums[0] / sums[1], plan.schedule.entries[entry].label)
+            for (number, entry), sums in progress.sums.items()
+            if number == board and sums[1]
+        ]
+        found, rated = [(label, f"{-mean:+z.2f}") for mean, label in sorted(means)], ""
+    if rows < MIN_LEADER_ROWS:
+        return [(rated if found else "") + "  ".join(f"{_short(label)} {value}" for label, value in found[:MAX_LEADERS])]
+    lines = [f"{rank}. {label} {value}" for rank, (label, value) in enumerate(found[:rows], start=1)]
+    return [rated + line if rank == 0 else line for rank, line in enumerate(lines)] or [""]
 
 
 def _short(label: str) -> str:

@@ -30,7 +30,7 @@ def print_verification(
 
     def show(what: str, done: int, total: int) -> None:
         text = f"{what} {done:,}/{matches_in_words(total)}" if total else what
-        display.show(lambda: text, lambda width: bar(done, total or None, text))
+        display.show(lambda: text, lambda width, height: bar(done, total or None, text))
 
     try:
         report = verify(target, home, _rerun(rerun), seed, workers, isolation, show)

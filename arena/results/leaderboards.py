@@ -232,7 +232,7 @@ def leaderboards(
     return boards
 
 
-def best(frame: pd.DataFrame, most: int = 3) -> list[tuple[str, float]]:
+def best(frame: pd.DataFrame, most: int = 10) -> list[tuple[str, float]]:
     """Return label and rating of the best bots of a leaderboard that are not disqualified."""
     if not len(frame):
         return []

@@ -25,6 +25,9 @@ RATED_LINES_AFTER_SECONDS = 10.0
 RATE_SETTLED_SECONDS = 2.0
 """Seconds after the first reply from which the rate is reliable."""
 
+MAX_LINE_LEADERS = 3
+"""Number of bots in the line of a board that is rated."""
+
 
 @functools.cache
 def _returns(ranks: tuple[int, ...]) -> list[float]:
@@ -41,7 +44,7 @@ class RatedBoard(NamedTuple):
     @property
     def line(self) -> str:
         """The board and its leaders as one line."""
-        return f"rated: {self.title}: {', '.join(f'{label} {rating:.2f}' for label, rating in self.best)}"
+        return f"rated: {self.title}: {', '.join(f'{label} {rating:.2f}' for label, rating in self.best[:MAX_LINE_LEADERS])}"
 
 
 @dataclass
