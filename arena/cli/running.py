@@ -196,7 +196,8 @@ def leaders(plan: Plan, progress: Progress, board: int, rows: int) -> list[str]:
         ]
         found, rated = [(label, f"{-mean:+z.2f}") for mean, label in sorted(means)], ""
     if rows < MIN_LEADER_ROWS:
-        return [(rated if found else "") + "  ".join(f"{_short(label)} {value}" for label, value in found[:MAX_LEADERS])]
+        few = "  ".join(f"{_short(label)} {value}" for label, value in found[:MAX_LEADERS])
+        return [rated + few if few else ""]
     lines = [f"{rank}. {label} {value}" for rank, (label, value) in enumerate(found[:rows], start=1)]
     return [rated + line if rank == 0 else line for rank, line in enumerate(lines)] or [""]
 

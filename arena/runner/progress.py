@@ -44,7 +44,8 @@ class RatedBoard(NamedTuple):
     @property
     def line(self) -> str:
         """The board and its leaders as one line."""
-        return f"rated: {self.title}: {', '.join(f'{label} {rating:.2f}' for label, rating in self.best[:MAX_LINE_LEADERS])}"
+        leaders = (f"{label} {rating:.2f}" for label, rating in self.best[:MAX_LINE_LEADERS])
+        return f"rated: {self.title}: {', '.join(leaders)}"
 
 
 @dataclass
