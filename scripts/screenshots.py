@@ -27,7 +27,7 @@ from arena.web.site import Site
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
 CHROMIUM_OPTIONS = ("--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars")
-MAX_PICTURE_BYTES = 150_000
+MAX_PICTURE_BYTES = 250_000
 """Largest size of a picture in bytes."""
 REPLAYED_MATCH = ("magic_mids", ["greedy", "uct:simulations=200", "greedy"], 7, 31)
 """Game, bots, seed and ply of the match in the pictures."""

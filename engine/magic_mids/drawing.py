@@ -212,10 +212,10 @@ def _status(state: KernelState, names: tuple[str, ...], layout: Layout) -> list[
     if who == TERMINAL:
         lines = [f"over after {turn} turns ({state.ended})", f"places {[rank + 1 for rank in state.ranks()]}"]
     elif who == CHANCE:
-        lines = [f"turn {turn}", f"{names[state.rolling_seat()]} rolls"]
+        lines = [f"turn {turn}", f"{names[state.rolling_seat()]} to roll"]
     else:
         count = len(state.legal_actions())
-        lines = [f"turn {turn}, roll {notation.OUTCOMES[state.record.roll]}", f"{names[who]} has {count} placements"]
+        lines = [f"turn {turn}, roll {notation.OUTCOMES[state.record.roll]}", f"{names[who]}: {count} placements"]
     wide = layout is WIDE
     x, y, room = (layout.panel, HEIGHT - 38, 360) if wide else (layout.panel, 24, 176 if who != TERMINAL else 320)
     parts = [
