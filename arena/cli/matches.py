@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, NoReturn
 import engine
 from arena import api
 from arena.cli.output import (
+    Output,
     board_in_colours,
     print_detail,
     print_json,
@@ -17,6 +18,7 @@ from arena.cli.output import (
     print_to_stderr,
     wrong_estimates_in_words,
 )
+from arena.cli.play_sentences import SCREEN_COLUMNS
 from arena.cli.rules import print_notation
 from arena.cli.warming import compiling_shown
 from arena.core.errors import ArenaError, ConfigError, RecordError
@@ -240,13 +242,15 @@ def _print_plies(stored: StoredMatch, plies: Sequence[ReplayedPly], show: bool) 
     notes = dict(stored.notes)
     if show:
         print_notation(stored.game)
+    width = min(SCREEN_COLUMNS, Output().width)
     for ply in plies:
         who = "dice" if ply.seat == engine.CHANCE else f"seat {ply.seat}"
         mark = "" if ply.by in ("bot", "dice") else f" ({ply.by})"
         note = f"  — {without_controls(notes[ply.number])}" if ply.number in notes else ""
         print_text(f"{ply.number + 1:4} {who}: {ply.text}{mark}{note}{_expected(ply)}")
         if ply.sentence:
-            print(textwrap.indent(textwrap.fill(without_controls(ply.sentence), 75), " " * 5))
+            indent = " " * 5
+            print(textwrap.fill(without_controls(ply.sentence), width, initial_indent=indent, subsequent_indent=indent))
         if show:
             print(f"\n{board_in_colours(game_of(stored).type, ply.drawing)}\n")
     for seat, (cause, at) in stored.forfeits.items():

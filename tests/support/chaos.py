@@ -141,7 +141,7 @@ class Drivers:
 
         `meanwhile` is called with its process, `unheard` closes its output.
         `signals`: it dies when it has sent so many.
-        Names of constants have `__` for a dot: `arena__store__writing__LOCKED_LIMIT = 1`.
+        Names of constants have `__` for a dot: `arena__store__writing__RUN_LOCK_TIMEOUT_SECONDS = 1`.
         """
         dotted = {name.replace("__", "."): value for name, value in constants.items()}
         for name in dotted:

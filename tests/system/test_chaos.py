@@ -333,10 +333,12 @@ def test_a_run_waits_for_a_program_that_locks_the_log_says_so_and_gives_up_at_la
         return while_it_runs
 
     held: list[int] = []
-    quick = {"arena__store__writing__LOCKED_LOOK": 20, "arena__cli__progress__LINE_EVERY": 0.0}
+    quick = {"arena__store__writing__LOCK_POLL_MILLISECONDS": 20, "arena__cli__progress__LINE_SECONDS": 0.0}
     slow = {"TEST_NAP": "0.01"}  # else all may be played before the log is locked
     begun = 0
-    ended = drivers.run(config, meanwhile=lock(1.5), environment=slow, arena__store__writing__LOCKED_LIMIT=0.3, **quick)
+    ended = drivers.run(
+        config, meanwhile=lock(1.5), environment=slow, arena__store__writing__RUN_LOCK_TIMEOUT_SECONDS=0.3, **quick
+    )
     assert ended.code == 1, ended.err
     assert "matches.db: another program keeps it locked; all matches written before are saved." in ended.err
     assert ended.err.splitlines()[-1].startswith("error: ")
@@ -529,7 +531,7 @@ def test_workers_that_are_stopped_are_replaced_and_the_results_are_the_same(
 ):
     config = write(tmp_path / "tournament", CONFIGS[name], BOTS)
     harm = stop_workers(config, 6 if chaos_in_full else 1)
-    finish(drivers, config, expected, workers=2, meanwhile=harm, arena__workers__process__STILL_LIMIT=2.0)
+    finish(drivers, config, expected, workers=2, meanwhile=harm, arena__workers__process__STALL_SECONDS=2.0)
 
 
 WORKERS = 3

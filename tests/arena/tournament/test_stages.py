@@ -275,7 +275,7 @@ def test_however_results_come_in_and_wherever_a_run_is_stopped_what_counts_is_wh
         NAMES[: rng.randint(3, 4)],
         rng.choice([(2,), (3,), (2, 3)]),
         blocks,
-        rng.randint(1, min(3, blocks)),
+        max(2, rng.randint(1, min(3, blocks))),
         forfeit_limit=rng.choice([0, 2, 3, 5]),
     )
     played = Played(plan, seed)
