@@ -287,10 +287,25 @@ def own_bot(path: str) -> Source:
     return source
 
 
-def _only_class(path: Path, name: str) -> str:
-    """Return the one bot of a file: a class derived from one of `bots`, and no base of another class there.
+def has_bot(path: Path) -> bool:
+    """Return whether a Python file holds at least one bot, without running it; raises `BotError` for invalid Python."""
+    return bool(_bot_classes(path))
 
-    Where no class is, one with a method `choose` is.
+
+def _only_class(path: Path, name: str) -> str:
+    """Return the one bot of a file; raises `BotError` where there is none, or several."""
+    found = _bot_classes(path)
+    if not found:
+        raise BotError(f"{path.name}: holds no bot; derive a class from bots.Bot and give it choose(self, state)")
+    if len(found) > 1:
+        raise BotError(f"{path.name}: holds {len(found)} bots, {', '.join(found)}; name one: {name}:{found[0]}")
+    return found[0]
+
+
+def _bot_classes(path: Path) -> list[str]:
+    """Return the bots of a file: classes derived from one of `bots`, and no base of another class there.
+
+    Where no class is, those with a method `choose` are.
     """
     tree = parse_source(read_source(path), path.name)
     derived = set(
@@ -305,11 +320,7 @@ def _only_class(path: Path, name: str) -> str:
     found = [name for name in classes if not any(name in bases for bases in classes.values())]
     if not found:  # derived from a bot in another file of one's own, perhaps
         found = [node.name for node in _classes(tree) if "choose" in (getattr(each, "name", "") for each in node.body)]
-    if not found:
-        raise BotError(f"{path.name}: holds no bot; derive a class from bots.Bot and give it choose(self, state)")
-    if len(found) > 1:
-        raise BotError(f"{path.name}: holds {len(found)} bots, {', '.join(found)}; name one: {name}:{found[0]}")
-    return found[0]
+    return found
 
 
 def _imported(nodes: Iterable[ast.AST]) -> Iterator[str]:
