@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from arena.core.errors import BotError
 from arena.registry import uploads
 from arena.registry.bundles import MAX_BUNDLE_BYTES
-from arena.registry.uploads import uploaded_bot, unzipped
+from arena.registry.uploads import unzipped, uploaded_bot
 
 BOT = b"from bots import Bot\nclass Mine(Bot):\n    def choose(self, state):\n        return state.legal_actions()[0]\n"
 LOUD = b"raise SystemExit('this was run')\n" + BOT
