@@ -59,6 +59,10 @@ class ClusterError(WorkerError):
     """A Ray cluster cannot be joined, or was lost while it played."""
 
 
+class AccountError(ArenaError):
+    """A change of authors, tokens, contests or submissions that is refused; it says what would be right."""
+
+
 class RecordError(ArenaError):
     """A line of matches or a plan.json cannot be read, or a match does not fit its plan or its log."""
 

@@ -47,7 +47,7 @@ class Version(Model):
     submitted: str
     """Time of submission, UTC."""
     warnings: tuple[str, ...] = ()
-    """Warnings of `arena.registry.lookalikes`."""
+    """Warnings of `arena.core.lookalikes`."""
 
     @property
     def short(self) -> str:

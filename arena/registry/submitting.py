@@ -10,10 +10,10 @@ from pathlib import Path
 
 from arena.core.errors import BotError
 from arena.core.files import blocking_file, check_writable, write_file
+from arena.core.lookalikes import lookalike_warnings
 from arena.core.names import plain_name, shown_name
 from arena.registry.bundles import Bundle
 from arena.registry.discovery import named_bots
-from arena.registry.lookalikes import lookalike_warnings
 from arena.registry.submissions import (
     INDEX_FILE,
     LOCK_FILE,

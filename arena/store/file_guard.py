@@ -14,8 +14,8 @@ import sqlite3
 import time
 from pathlib import Path
 
+from arena.core.database_shape import SQLITE_FILE_SUFFIXES, harden
 from arena.core.files import temporary_folder
-from arena.store.shape import SQLITE_FILE_SUFFIXES, harden
 
 DATA_FILE_SUFFIXES = ("", "-wal")
 """Endings of the names of the files that hold the data."""

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from arena.core.database_shape import check_values
 from arena.core.errors import ArenaError, StoreError, UnknownTargetError
 from arena.core.match_ids import DiceKind, check_match_id, match_id
 from arena.match.result import MatchRow, SeatRow
@@ -21,7 +22,6 @@ from arena.store.keys import KeyReader
 from arena.store.rows import estimates_of_columns, read_moves, read_notes
 from arena.store.runs import RunReader
 from arena.store.schema import connect
-from arena.store.shape import check_values
 
 BATCH_ROWS = 500
 SHORT_ID_CHARS = 12

@@ -14,9 +14,8 @@ import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
+from arena.core.database_shape import Parts, check_beside, check_shape, harden, schema_parts
 from arena.core.errors import LogVersionError, StoreError
-from arena.core.files import open_regular
-from arena.store.shape import Parts, check_beside, check_shape, harden, schema_parts
 
 SCHEMA_VERSION = 9
 """The one version of logs that is read and written."""
@@ -126,21 +125,6 @@ CREATE TABLE uncounted (         -- blocks with secret dice that did not count w
     digest BLOB NOT NULL
 ) WITHOUT ROWID;
 """
-SQLITE_HEADER = b"SQLite format 3\0"
-"""The first bytes of every SQLite database."""
-
-
-def check_file(log: Path) -> None:
-    """Raise `StoreError` if a file exists and is no SQLite database, before a lock file is made beside it."""
-    try:
-        with open_regular(log) as file:
-            head = file.read(len(SQLITE_HEADER))
-    except FileNotFoundError:
-        return
-    except OSError as error:
-        raise StoreError(f"{log}: cannot be used as a match log: {error.strerror}") from None
-    if head and head != SQLITE_HEADER:
-        raise StoreError(f"{log}: cannot be used as a match log: file is not a database")
 
 
 def connect(

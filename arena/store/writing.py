@@ -14,6 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from arena.core.database_shape import SQLITE_FILE_SUFFIXES, check_beside, check_file
 from arena.core.errors import StoreError, UnwritableError
 from arena.match.dice import key_hash
 from arena.match.stored import SecretKey
@@ -25,8 +26,7 @@ from arena.store.file_guard import DATA_FILE_SUFFIXES, FileGuard, Row
 from arena.store.locking import keep_locked, lock_log
 from arena.store.reading import StoreReader
 from arena.store.rows import BotRow, FinishedMatch, estimate_columns
-from arena.store.schema import check_file, connect, create_tables
-from arena.store.shape import SQLITE_FILE_SUFFIXES, check_beside
+from arena.store.schema import connect, create_tables
 
 MIN_COMPRESSED_MOVES_CHARS = 256
 """Characters from which the moves of a match are compressed."""

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from arena import api
 from arena.core.errors import ArenaError
+from arena.core.lookalikes import are_confusable
 from arena.core.paths import ROOT
 from arena.isolation import default_level
 from arena.plan.config import config_from
@@ -21,7 +22,6 @@ from arena.plan.resolve import make_plan
 from arena.registry import submissions
 from arena.registry.bundles import API_FILE
 from arena.registry.discovery import find_bot
-from arena.registry.lookalikes import are_confusable
 from arena.registry.submissions import stored_bundle, submitted
 from arena.registry.submitting import withdraw
 from tests.arena.registry.test_bundle import BOT, lay

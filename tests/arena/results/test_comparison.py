@@ -12,12 +12,12 @@ from scipy.optimize import brentq
 import arena
 from arena import api
 from arena.cli.app import run_command
+from arena.core.database_shape import SQLITE_FILE_SUFFIXES
 from arena.core.errors import ArenaError
 from arena.runner.compare import compare
 from arena.runner.options import Matchup, StopRule
 from arena.stats.estimates import fixed_estimate
 from arena.stats.sprt import Sprt, score_from_elo
-from arena.store.shape import SQLITE_FILE_SUFFIXES
 from arena.transfer.foreign_results import import_results
 from tests.arena.foreign.tables import by_match, results, write
 from tests.support import samples

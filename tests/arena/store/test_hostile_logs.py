@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 
 from arena import api
 from arena.cli.app import run_command
+from arena.core.database_shape import SUPER_JOURNAL_MAGIC
 from arena.core.errors import LogVersionError, StoreError
 from arena.store import Store
 from arena.store.schema import SCHEMA, SCHEMA_VERSION
-from arena.store.shape import SUPER_JOURNAL_MAGIC
 from arena.store.writing import set_aside
 from tests.support.tournaments import home_of, log_of, write
 

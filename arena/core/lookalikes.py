@@ -42,7 +42,7 @@ def lookalike_warnings(
 
 def are_confusable(one: str, other: str) -> bool:
     """Return whether a reader may take one name for the other: they look alike, or are one edit apart."""
-    first, second = _as_read(one), _as_read(other)
+    first, second = as_read(one), as_read(other)
     if first == second:
         return True
     if min(len(first), len(second)) < MIN_EDITED_NAME_CHARS:
@@ -53,7 +53,7 @@ def are_confusable(one: str, other: str) -> bool:
     return a[1:] == b[1:] or a == b[1:] or a[1:] == b or (a[:2] == b[1::-1] and a[2:] == b[2:])
 
 
-def _as_read(name: str) -> str:
+def as_read(name: str) -> str:
     """Return a name without case, accents and signs between words."""
     letters = unicodedata.normalize("NFKD", name).casefold()
     return "".join(letter for letter in letters if not unicodedata.combining(letter)).translate(LOOKALIKE_LETTERS)

@@ -1,8 +1,8 @@
-"""Checks of a file before it is used as a log: nothing in it may run code or mislead queries.
+"""Checks of a database before it is used: nothing in it may run code or mislead queries.
 
-A log may come from a stranger. A view or a trigger in it would run with every query; an index with another collation,
-or a default, would change what queries find. So tables and indexes are compared with the schema word for word, and the
-types of values, which SQLite does not enforce, column by column.
+A log may come from a stranger, and so may a home. A view or a trigger in it would run with every query; an index with
+another collation, or a default, would change what queries find. So tables and indexes are compared with the schema word
+for word, and the types of values, which SQLite does not enforce, column by column.
 """
 
 from __future__ import annotations
@@ -40,8 +40,24 @@ SQLITE_VALUE_TYPES = {
 }
 """Types of values by the type of their column; a score may be a float in a column of integers."""
 
+SQLITE_HEADER = b"SQLite format 3\0"
+"""The first bytes of every SQLite database."""
+
 Parts = frozenset[tuple[str, str, str, str | None]]
 """Kind, name, table and SQL of everything in a database."""
+
+
+def check_file(path: Path, what: str = "a match log") -> None:
+    """Raise `StoreError` if a file exists and is no SQLite database, before a lock file is made beside it."""
+    try:
+        with open_regular(path) as file:
+            head = file.read(len(SQLITE_HEADER))
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise StoreError(f"{path}: cannot be used as {what}: {error.strerror}") from None
+    if head and head != SQLITE_HEADER:
+        raise StoreError(f"{path}: cannot be used as {what}: file is not a database")
 
 
 def check_beside(log: Path) -> None:
@@ -69,13 +85,13 @@ def harden(db: sqlite3.Connection) -> None:
     db.execute("PRAGMA cell_size_check = ON")
 
 
-def check_shape(db: sqlite3.Connection, expected: Parts, path: Path) -> None:
-    """Raise `StoreError` unless the tables and indexes of a database are exactly the expected ones."""
+def check_shape(db: sqlite3.Connection, expected: Parts, path: Path, what: str = "a match log") -> None:
+    """Raise `StoreError` unless the tables and indexes of a database are exactly those expected of `what` it is."""
     found = parts(db)
     if found != expected:
         kind, name, *_ = min(found - expected or expected - found, key=str)
-        what = f"another {kind} '{name[:80]}'" if found - expected else f"it lacks {kind} '{name}'"
-        raise StoreError(f"{path}: its tables are not those of a match log: {what}")
+        wrong = f"another {kind} '{name[:80]}'" if found - expected else f"it lacks {kind} '{name}'"
+        raise StoreError(f"{path}: its tables are not those of {what}: {wrong}")
 
 
 def parts(db: sqlite3.Connection) -> Parts:

@@ -1,0 +1,306 @@
+"""Bots of a contest and their versions: handed in, checked, played, brought back, withdrawn.
+
+The newest valid version of a bot plays. A version is `waiting` until it is checked, `checking` while it is, then
+`valid` or `refused`; its report grows line by line, so that a page can show it as it comes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from arena.accounts.authors import checked_name, number_of
+from arena.accounts.database import ARENA, Change, Database
+from arena.core.errors import AccountError
+from arena.core.lookalikes import as_read
+
+WAITING, CHECKING, VALID, REFUSED, ERASED = "waiting", "checking", "valid", "refused", "erased"
+MAX_REPORT_BYTES = 2**18
+"""Largest report of a check; what comes later is left out."""
+BOT_COLUMNS = "b.bot, contest, b.author, a.name, b.name, b.withdrawn, b.created"
+VERSION_COLUMNS = "v.bot, number, bundle, module, class, received, state, report"
+
+
+class ContestBot(NamedTuple):
+    """A bot of a contest."""
+
+    id: str
+    """Opaque, `b12`."""
+    contest: str
+    author: str
+    author_name: str
+    name: str
+    withdrawn: str | None
+    created: str
+
+
+class BotVersion(NamedTuple):
+    """A source that was handed in as a bot."""
+
+    bot: str
+    number: int
+    bundle: str
+    """Hash; `bots/HASH.zip` in the home has the files."""
+    module: str
+    class_name: str
+    received: str
+    state: str
+    report: list[dict[str, Any]]
+
+    @property
+    def label(self) -> str:
+        """Its name in logs."""
+        return f"{self.bot}.{self.number}"
+
+    @property
+    def source(self) -> tuple[str, str, str]:
+        return self.bundle, self.module, self.class_name
+
+
+class Allowance(NamedTuple):
+    """What an author may hand in to a contest."""
+
+    max_bots: int
+    max_per_day: int
+
+
+class Submissions:
+    """The bots of all contests of a home."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    # Handing in
+
+    def hand_in(
+        self,
+        contest: str,
+        author: str,
+        name: str,
+        source: tuple[str, str, str],
+        allowance: Allowance,
+    ) -> tuple[BotVersion, bool]:
+        """Keep a source, by its bundle's hash, module and class, as a version of the author's bot of that name.
+
+        Return the version, and whether it is new: the same source as the bot's newest one is not. The file of the
+        bundle has to be there already. A deadline is for the caller to compare. Raises `AccountError` for who is
+        banned or takes no part, a name of somebody else's bot, or more than is allowed.
+        """
+        checked_name(name, "bot")
+        with self._database.change(author) as change:
+            allowed = _allowance(change, contest, author, allowance)
+            row = change.one(
+                "SELECT bot, author, name, withdrawn FROM bots WHERE contest = ? AND folded = ?", contest, as_read(name)
+            )
+            if row is not None and row[1] != number_of(author):
+                raise AccountError(f"a bot '{row[2]}' by somebody else takes part already; choose another name")
+            if row is not None and row[3] is None:
+                newest = _version_in(change, row[0])
+                if newest is not None and newest.source == source and newest.state != REFUSED:
+                    return newest, False
+            _check_allowance(change, contest, author, allowed, is_new=row is None or row[3] is not None)
+            bot = row[0] if row is not None else _add_bot(change, contest, author, name)
+            change.run("UPDATE bots SET withdrawn = NULL WHERE bot = ?", bot)
+            number = change.one("SELECT coalesce(max(number), 0) + 1 FROM versions WHERE bot = ?", bot)[0]
+            change.run(
+                "INSERT INTO versions VALUES (?, ?, ?, ?, ?, ?, 'waiting', '')", bot, number, *source, change.now
+            )
+            change.audit("hand in", f"b{bot}.{number}", contest, bundle=source[0])
+            version = _version_in(change, bot)
+            assert version is not None
+            return version, True
+
+    def bring_back(self, bot: str, number: int, allowance: Allowance, actor: str) -> BotVersion:
+        """Make an older valid version of a bot its newest one again; it is not checked again."""
+        with self._database.change(actor) as change:
+            found = change.one(
+                "SELECT bundle, module, class, state, contest, author FROM versions v JOIN bots b ON b.bot = v.bot "
+                "WHERE v.bot = ? AND number = ?",
+                *(number_of(bot, "b"), number),
+            )
+            if found is None or found[3] != VALID:
+                raise AccountError(f"bot {bot} has no valid version {number}")
+            *source, _, contest, author = found
+            allowed = _allowance(change, contest, f"a{author}", allowance)
+            newest = _version_in(change, number_of(bot, "b"))
+            assert newest is not None
+            if newest.source == tuple(source) and newest.state == VALID:
+                return newest
+            _check_allowance(change, contest, f"a{author}", allowed, is_new=False)
+            change.run(
+                "INSERT INTO versions VALUES (?, ?, ?, ?, ?, ?, 'valid', '')",
+                *(number_of(bot, "b"), newest.number + 1, *source, change.now),
+            )
+            change.run("UPDATE bots SET withdrawn = NULL WHERE bot = ?", number_of(bot, "b"))
+            change.audit("bring back", f"{bot}.{newest.number + 1}", contest, number=number)
+            change.publish(contest, "version", bot=bot, number=newest.number + 1)
+            version = _version_in(change, number_of(bot, "b"))
+            assert version is not None
+            return version
+
+    def withdraw(self, bot: str, actor: str) -> bool:
+        """Take a bot out of the rounds that follow; return False when it was withdrawn already."""
+        with self._database.change(actor) as change:
+            row = change.one("SELECT contest, withdrawn FROM bots WHERE bot = ?", number_of(bot, "b"))
+            if row is None:
+                raise AccountError(f"there is no bot {bot}")
+            if row[1] is not None:
+                return False
+            change.run("UPDATE bots SET withdrawn = ? WHERE bot = ?", change.now, number_of(bot, "b"))
+            change.audit("withdraw", bot, row[0])
+            change.publish(row[0], "withdrawn", bot=bot)
+            return True
+
+    # Checking
+
+    def waiting(self, most: int = 100) -> list[BotVersion]:
+        """Return versions that wait for their check, in the order in which they came."""
+        query = f"SELECT {VERSION_COLUMNS} FROM versions v WHERE state = 'waiting' ORDER BY received, v.bot LIMIT ?"
+        return [_version(row) for row in self._database.rows(query, most)]
+
+    def begin_check(self, version: BotVersion) -> None:
+        """Say that a version is being checked."""
+        self._state(version, CHECKING, (WAITING, CHECKING))
+
+    def restart_checks(self) -> int:
+        """Have what was being checked wait again, after its checker has died; return how many there are."""
+        with self._database.change(ARENA) as change:
+            return change.run("UPDATE versions SET state = 'waiting', report = '' WHERE state = 'checking'").rowcount
+
+    def report(self, version: BotVersion, line: dict[str, Any]) -> None:
+        """Add a line to the report of a version; beyond the largest size nothing is added."""
+        text = json.dumps(line, sort_keys=True) + "\n"
+        with self._database.change(ARENA) as change:
+            change.run(
+                "UPDATE versions SET report = report || ? WHERE bot = ? AND number = ? AND state = 'checking' "
+                "AND length(report) + ? <= ?",
+                *(text, number_of(version.bot, "b"), version.number, len(text), MAX_REPORT_BYTES),
+            )
+
+    def end_check(self, version: BotVersion, is_valid: bool) -> None:
+        """Say how the check of a version ended."""
+        self._state(version, VALID if is_valid else REFUSED, (CHECKING,))
+
+    def _state(self, version: BotVersion, state: str, before: Sequence[str]) -> None:
+        marks = ", ".join("?" * len(before))
+        with self._database.change(ARENA) as change:
+            done = change.run(
+                f"UPDATE versions SET state = ? WHERE bot = ? AND number = ? AND state IN ({marks})",
+                *(state, number_of(version.bot, "b"), version.number, *before),
+            )
+            if not done.rowcount:  # erased meanwhile
+                return
+            change.audit(state, version.label, self._contest_of(change, version.bot))
+            if state == VALID:
+                change.publish(self._contest_of(change, version.bot), "version", bot=version.bot, number=version.number)
+
+    def _contest_of(self, change: Change, bot: str) -> str:
+        return str(change.one("SELECT contest FROM bots WHERE bot = ?", number_of(bot, "b"))[0])
+
+    # Reading
+
+    def bot(self, bot: str) -> ContestBot:
+        """Return a bot; raises `AccountError` where there is none."""
+        found = self._bots("WHERE b.bot = ?", number_of(bot, "b"))
+        if not found:
+            raise AccountError(f"there is no bot {bot}")
+        return found[0]
+
+    def bots(self, contest: str) -> list[ContestBot]:
+        """Return the bots of a contest, withdrawn ones too, in the order of their ids."""
+        return self._bots("WHERE contest = ? ORDER BY b.bot", contest)
+
+    def bots_of(self, author: str) -> list[ContestBot]:
+        """Return the bots of an author in all contests."""
+        return self._bots("WHERE b.author = ? ORDER BY b.bot", number_of(author))
+
+    def _bots(self, where: str, *values: object) -> list[ContestBot]:
+        query = f"SELECT {BOT_COLUMNS} FROM bots b JOIN authors a ON a.author = b.author {where}"
+        return [
+            ContestBot(f"b{bot}", contest, f"a{author}", *rest)
+            for bot, contest, author, *rest in self._database.rows(query, *values)
+        ]
+
+    def versions(self, bot: str) -> list[BotVersion]:
+        """Return the versions of a bot, the newest first."""
+        query = f"SELECT {VERSION_COLUMNS} FROM versions v WHERE v.bot = ? ORDER BY number DESC"
+        return [_version(row) for row in self._database.rows(query, number_of(bot, "b"))]
+
+    def version(self, bot: str, number: int) -> BotVersion:
+        """Return a version of a bot; raises `AccountError` where there is none."""
+        query = f"SELECT {VERSION_COLUMNS} FROM versions v WHERE v.bot = ? AND number = ?"
+        row = self._database.one(query, number_of(bot, "b"), number)
+        if row is None:
+            raise AccountError(f"there is no version {bot}.{number}")
+        return _version(row)
+
+    def playing(self, contest: str) -> list[BotVersion]:
+        """Return the newest valid version of every bot of a contest that is neither withdrawn nor its author's, who is
+        banned; in the order of the bots' ids.
+        """
+        query = (
+            f"SELECT {VERSION_COLUMNS} FROM versions v JOIN bots b ON b.bot = v.bot "
+            "JOIN members m ON m.contest = b.contest AND m.author = b.author WHERE b.contest = ? "
+            "AND b.withdrawn IS NULL AND m.banned IS NULL AND number = "
+            "(SELECT max(number) FROM versions n WHERE n.bot = v.bot AND n.state = 'valid') ORDER BY v.bot"
+        )
+        return [_version(row) for row in self._database.rows(query, contest)]
+
+    def names(self, contest: str) -> dict[str, tuple[str, str]]:
+        """Return by bot, `b12`, its name and its author's."""
+        return {bot.id: (bot.name, bot.author_name) for bot in self.bots(contest)}
+
+
+def _version(row: tuple[Any, ...]) -> BotVersion:
+    return BotVersion._make((f"b{row[0]}", *row[1:7], [json.loads(line) for line in row[7].splitlines()]))
+
+
+def _version_in(change: Change, bot: int) -> BotVersion | None:
+    """Return the newest version of a bot within a change."""
+    row = change.one(f"SELECT {VERSION_COLUMNS} FROM versions v WHERE v.bot = ? ORDER BY number DESC LIMIT 1", bot)
+    return None if row is None else _version(row)
+
+
+def _add_bot(change: Change, contest: str, author: str, name: str) -> int:
+    found = change.run(
+        "INSERT INTO bots (contest, author, name, folded, created) VALUES (?, ?, ?, ?, ?)",
+        *(contest, number_of(author), name, as_read(name), change.now),
+    )
+    change.publish(contest, "bot", bot=f"b{found.lastrowid}")
+    assert found.lastrowid is not None
+    return found.lastrowid
+
+
+def _allowance(change: Change, contest: str, author: str, usual: Allowance) -> Allowance:
+    """Return what an author may hand in; raises `AccountError` for one who takes no part, or is banned."""
+    row = change.one(
+        "SELECT banned, max_bots, max_per_day, state FROM members m JOIN contests c ON c.contest = m.contest "
+        "WHERE m.contest = ? AND author = ?",
+        *(contest, number_of(author)),
+    )
+    if row is None:
+        raise AccountError(f"author {author} does not take part in '{contest[:64]}'")
+    banned, max_bots, max_per_day, state = row
+    if banned is not None:
+        raise AccountError("you have been banned from this contest; its organiser can tell why")
+    if state != "open":
+        raise AccountError("this contest is closed")
+    return Allowance(
+        usual.max_bots if max_bots is None else max_bots, usual.max_per_day if max_per_day is None else max_per_day
+    )
+
+
+def _check_allowance(change: Change, contest: str, author: str, allowed: Allowance, is_new: bool) -> None:
+    bots, today = change.one(
+        "SELECT (SELECT count(*) FROM bots WHERE contest = ?1 AND author = ?2 AND withdrawn IS NULL), "
+        "(SELECT count(*) FROM versions v JOIN bots b ON b.bot = v.bot "
+        "WHERE contest = ?1 AND author = ?2 AND substr(received, 1, 10) = ?3)",
+        *(contest, number_of(author), change.now[:10]),
+    )
+    if is_new and bots >= allowed.max_bots:
+        raise AccountError(f"you may have {allowed.max_bots} bots in this contest; withdraw one first")
+    if today >= allowed.max_per_day:
+        raise AccountError(
+            f"you may hand in {allowed.max_per_day} versions a day, and have; the next day begins at 00:00 UTC"
+        )
