@@ -14,6 +14,9 @@ COMPARISONS_FOLDER = "compare"
 PLAYED_FOLDER = "played"
 """The folder of matches that persons have played, with a log for each."""
 
+CONTESTS_FOLDER = "contests"
+"""The folder of contests, with the logs of each."""
+
 
 def is_open_ended(name: str) -> bool:
     """Return whether what has that name is only played as far as it goes: a match of persons."""

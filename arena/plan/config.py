@@ -12,7 +12,14 @@ from pydantic import Field, ValidationInfo, WithJsonSchema, field_validator, mod
 import engine
 from arena.core.errors import ConfigError
 from arena.core.models import Model, Scalar, as_distinct_numbers, as_tuple, checked, read_toml, validated
-from arena.core.names import COMPARISONS_FOLDER, PLAYED_FOLDER, SUBMISSIONS_FOLDER, plain_name, shown_name
+from arena.core.names import (
+    COMPARISONS_FOLDER,
+    CONTESTS_FOLDER,
+    PLAYED_FOLDER,
+    SUBMISSIONS_FOLDER,
+    plain_name,
+    shown_name,
+)
 from arena.isolation import Isolation
 from arena.schedule.kinds import kinds
 from arena.schedule.kinds.round_robin import RoundRobin
@@ -31,6 +38,7 @@ RESERVED_FOLDERS = {
     SUBMISSIONS_FOLDER: "submitted bots",
     COMPARISONS_FOLDER: "comparisons",
     PLAYED_FOLDER: "matches of persons",
+    CONTESTS_FOLDER: "contests",
 }
 
 

@@ -1,0 +1,72 @@
+"""Configurations of contests: ten lines are enough, and whatever is wrong is one line."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from arena.contest.config import contest_from, read_contest
+from arena.core.errors import ConfigError
+
+TEN_LINES = """
+name = "spring"
+title = "Spring cup"
+time_zone = "Europe/Berlin"
+deadline = 2026-06-30T23:59:00
+[[boards]]
+game = "epicycle"
+players = [2, 3]
+"""
+BASE = {"name": "spring", "boards": [{"game": "epicycle", "players": 2}]}
+
+
+def test_ten_lines_make_a_contest(tmp_path):
+    path = tmp_path / "contest.toml"
+    path.write_text(TEN_LINES)
+    config = read_contest(path)
+    assert config.deadline == datetime(2026, 6, 30, 21, 59, tzinfo=UTC)
+    assert config.local(config.deadline) == "30 June 2026, 23:59 (Europe/Berlin)"
+    assert (config.entry, config.schedule, config.house) == ("invited", "ladder", ("random",))
+
+
+def test_a_configuration_reads_the_same_from_its_own_data():
+    config = contest_from({**BASE, "deadline": "2026-05-01T18:00:00+02:00", "house": ["random", "greedy"]})
+    assert contest_from(config.as_data()) == config
+    assert config.deadline == datetime(2026, 5, 1, 16, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"name": "a/b"}, "name = 'a/b'"),
+        ({"boards": []}, "boards"),
+        ({"boards": [{"game": "chess"}]}, "chess"),
+        ({"boards": [{"game": "epicycle", "players": 9}]}, "9"),
+        ({"time_zone": "Mars"}, "must be a time zone"),
+        ({"time_zone": "../../etc/passwd"}, "must be a time zone"),
+        ({"deadline": "soon"}, "must be a time such as"),
+        ({"opens": "2026-05-02T00:00:00", "deadline": "2026-05-01T00:00:00"}, "must be after opens"),
+        ({"freeze": "2026-05-02T00:00:00", "deadline": "2026-05-01T00:00:00"}, "must not be after the deadline"),
+        ({"deadlines": "2026-05-02"}, "did you mean 'deadline'"),
+        ({"entry": "code"}, "not a choice"),
+        ({"house": ["uct:"]}, "house"),
+        ({"bots_per_author": 0}, "must be 1 or more"),
+        ({"nightly_at": "25:00"}, "must be of the form"),
+        ({"limits": {"memory": 1}}, "must be 64 or more"),
+    ],
+)
+def test_says_in_one_line_what_is_wrong(changes, words):
+    with pytest.raises(ConfigError) as caught:
+        contest_from({**BASE, **changes}, "contest.toml")
+    assert str(caught.value).startswith("contest.toml: ")
+    assert words in str(caught.value)
+    assert len(str(caught.value).splitlines()) == 1
+
+
+def test_bots_can_be_handed_in_between_opening_and_deadline():
+    config = contest_from({**BASE, "opens": "2026-05-01T00:00:00", "deadline": "2026-05-02T00:00:00"})
+    first, last, late = (datetime(2026, 5, day, tzinfo=UTC) for day in (1, 2, 3))
+    assert [config.is_open(now) for now in (first, last, late)] == [True, True, False]
+    assert config.is_open(late, own_deadline=late)
+    assert not config.is_open(datetime(2026, 4, 30, tzinfo=UTC))
