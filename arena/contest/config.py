@@ -88,8 +88,8 @@ class ContestConfig(Model):
     """Whether the standings have a row for each bot, or for the best bot of each author."""
     freeze: Moment | None = None
     """From when to the end the standings are shown as they were; by default never."""
-    show_matches: Literal["everybody", "authors", "nobody"] = "everybody"
-    """Who sees matches: everybody, the authors of the bots in them, or organisers alone."""
+    show_matches: Literal["everybody", "members", "nobody"] = "everybody"
+    """Who sees matches: everybody, who takes part, or organisers alone."""
     show_in_play: bool = False
     """Whether matches in play are shown."""
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
