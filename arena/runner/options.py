@@ -36,6 +36,8 @@ class RunOptions:
     """Address of a running Ray cluster; `auto` plays on without it."""
     rated: bool = True
     """Whether results will be rated, which is then compiled before play too."""
+    shows_play: bool = True
+    """Whether others on this machine who may read the log may watch matches in play; a contest may not want that."""
 
     @classmethod
     def of(

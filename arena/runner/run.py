@@ -17,7 +17,7 @@ from arena.plan.resolve import Plan
 from arena.runner.compiling import CompileStage
 from arena.runner.dispatcher import Dispatcher
 from arena.runner.handover import RayHandover
-from arena.runner.in_play import InPlayFile
+from arena.runner.in_play import InPlayBroadcast
 from arena.runner.interruption import Interruption
 from arena.runner.options import RunOptions
 from arena.runner.play_order import MAX_CHUNK_MATCHES
@@ -64,7 +64,7 @@ class Run:
         self._number = 0
         """Of the run in the log."""
         self._written = time.monotonic()
-        self._in_play = InPlayFile(self.store.path.parent)
+        self._in_play = InPlayBroadcast(self.store.path.parent)
         self.store.keep_waiting = self._wait_for_log
         self.message = plan.message()
         """The plan as workers get it."""
@@ -108,11 +108,13 @@ class Run:
         gc.freeze()  # what is there stays; looking through it again and again took 10 µs a match
         try:
             self._start_workers()
+            if self.options.shows_play:
+                self._in_play.open()
             self._play_stage()
             while not self.interruption.is_due() and self.matches.next_stage() and not self.interruption.requested:
                 self._play_stage()  # totals have changed too
         finally:
-            self._in_play.remove()
+            self._in_play.close()
             try:
                 self._write()
             finally:
@@ -154,7 +156,7 @@ class Run:
             if time.monotonic() - self._written > WRITE_SECONDS or len(self.matches.unwritten) > MAX_CHUNK_MATCHES:
                 self._write()
             if dispatcher.local is not None:
-                self._in_play.update(dispatcher.local.in_play())
+                self._in_play.update(dispatcher.local.in_play)
             self._report_complete()
             self._update_progress()
             self.show(self.progress)

@@ -25,9 +25,10 @@ from arena.core.names import COMPARISONS_FOLDER, PLAYED_FOLDER
 from arena.sessions.registry import SessionRegistry
 from arena.web.catalog import PAGE_TIMEOUT_SECONDS, LogCatalog, NotFoundError
 from arena.web.compute_process import ComputeProcess
-from arena.web.event_streams import EventStreams, TooManyError
+from arena.web.event_streams import EventStreams, Source, TooManyError
 from arena.web.links import Links
-from arena.web.pages import bots, comparison, games, match, matches, pair, tournament, tournaments
+from arena.web.live_boards import TICK_SECONDS, Watcher
+from arena.web.pages import bots, comparison, games, live, match, matches, pair, tournament, tournaments
 from arena.web.play_routes import add_play_routes
 from arena.web.rendering import Page, UnknownFileError, media_type, page, static, version
 from arena.web.safety import ForbiddenError, Guard, HostNames, new_token
@@ -98,7 +99,7 @@ def _add_pages(app: FastAPI) -> None:
 
     @app.get("/events")
     async def events() -> Response:
-        return _stream(app, "", partial(tournaments.event_of, catalog, links))
+        return _stream(app, "", Source(partial(tournaments.event_of, catalog, links)))
 
     show("/games", partial(games.list_of, catalog, links))
     show("/games/{name}", partial(games.page_of, catalog, links))
@@ -127,12 +128,13 @@ def _add_log_pages(show: Callable[..., None], catalog: LogCatalog, links: Links,
 
     of_log("", _kind_of(folder).page_of)
     of_log("/matches/{match}", match.page_of)
+    of_log("/live", live.page_of)
     of_log("/pair", pair.page_of, "board", "a", "b")
 
 
-def _stream(app: FastAPI, name: str, make: Callable[[], str]) -> Response:
+def _stream(app: FastAPI, name: str, source: Source) -> Response:
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-    return StreamingResponse(app.state.live.stream(name, make), 200, headers, "text/event-stream")
+    return StreamingResponse(app.state.live.stream(name, source), 200, headers, "text/event-stream")
 
 
 def _add_live(app: FastAPI, catalog: LogCatalog, links: Links, prefix: str, folder: str) -> None:
@@ -142,7 +144,13 @@ def _add_live(app: FastAPI, catalog: LogCatalog, links: Links, prefix: str, fold
     async def events(name: str) -> Response:
         log = await run_in_threadpool(catalog.log, folder + name)
         make = partial(_kind_of(folder).event_of, catalog, links, log.name)
-        return _stream(app, log.name, make)
+        return _stream(app, log.name, Source(make))
+
+    @app.get(f"{prefix}/live/events")
+    async def plies(name: str) -> Response:
+        log = await run_in_threadpool(catalog.log, folder + name)
+        watcher = Watcher(catalog, links, log.name)
+        return _stream(app, f"{log.name}/live", Source(watcher.event, TICK_SECONDS, watcher.close))
 
     @app.get(f"{prefix}/latest")
     def latest(request: Request, name: str) -> Response:

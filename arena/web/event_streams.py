@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import json
 from collections.abc import AsyncIterator, Callable
+from typing import NamedTuple
 
 from starlette.concurrency import run_in_threadpool
 
@@ -25,29 +26,45 @@ class TooManyError(ArenaError):
     """More pages are open than the server follows."""
 
 
+class Source(NamedTuple):
+    """What a stream tells of."""
+
+    make: Callable[[], str]
+    """Returns the present event, as JSON; called in a thread."""
+    seconds: float = POLL_SECONDS
+    """Time between two calls."""
+    close: Callable[[], None] = lambda: None
+    """Called when nobody looks any more."""
+
+
 class Channel:
     """The viewers of one thing, and the task that looks at it for them."""
 
-    def __init__(self, make: Callable[[], str], words: Callable[[object], str]) -> None:
-        self.make, self.words = make, words
+    def __init__(self, source: Source, words: Callable[[object], str]) -> None:
+        self.source, self.words = source, words
         self.viewers: set[asyncio.Queue[bytes]] = set()
         self.latest = b""
         self.task: asyncio.Task[None] | None = None
 
     async def follow(self) -> None:
         """Look again and again, and hand on what is new, until nobody looks any more."""
-        while self.viewers:
-            try:
-                text = await run_in_threadpool(self.make)
-            except Exception as error:  # a log that is damaged, or gone; the page itself tells more
-                text = json.dumps(
-                    {"problem": self.words(error) if isinstance(error, ArenaError) else "cannot be read now"}
-                )
-            event = b"data: " + text.encode("utf-8", "replace") + b"\n\n"
-            if event != self.latest:
-                self.latest = event
-                self.send(event)
-            await asyncio.sleep(POLL_SECONDS)
+        try:
+            while self.viewers:
+                await self.look()
+                await asyncio.sleep(self.source.seconds)
+        finally:
+            self.source.close()
+
+    async def look(self) -> None:
+        """Look once, and hand on what is new."""
+        try:
+            text = await run_in_threadpool(self.source.make)
+        except Exception as error:  # a log that is damaged, or gone; the page itself tells more
+            text = json.dumps({"problem": self.words(error) if isinstance(error, ArenaError) else "cannot be read now"})
+        event = b"data: " + text.encode("utf-8", "replace") + b"\n\n"
+        if event != self.latest:
+            self.latest = event
+            self.send(event)
 
     def send(self, event: bytes) -> None:
         """Hand something on to everybody."""
@@ -77,17 +94,14 @@ class EventStreams:
         """Open streams."""
         return sum(len(channel.viewers) for channel in self._channels.values())
 
-    def stream(self, name: str, make: Callable[[], str]) -> AsyncIterator[bytes]:
-        """Return the events of a name; `make` returns the present one, as JSON, in a thread.
-
-        Raises `TooManyError`.
-        """
+    def stream(self, name: str, source: Source) -> AsyncIterator[bytes]:
+        """Return the events of a name, from the source that was given for it first; raises `TooManyError`."""
         if self.viewers >= MAX_VIEWERS:
             raise TooManyError("too many pages are open; close some")
-        return self._events(name, make)
+        return self._events(name, source)
 
-    async def _events(self, name: str, make: Callable[[], str]) -> AsyncIterator[bytes]:
-        channel = self._channels.setdefault(name, Channel(make, self._words))
+    async def _events(self, name: str, source: Source) -> AsyncIterator[bytes]:
+        channel = self._channels.setdefault(name, Channel(source, self._words))
         queue: asyncio.Queue[bytes] = asyncio.Queue(2)
         channel.viewers.add(queue)
         try:

@@ -59,6 +59,11 @@ def signed(number: float) -> str:
     return f"{number:+z.3f}"
 
 
+def expected(value: float) -> str:
+    """Return an expected return with its sign and two decimals, without a negative zero."""
+    return f"{value:+z.2f}"
+
+
 def cut(text: str) -> str:
     """Return a name where nothing but text can stand, cut after so many letters that lists stay narrow."""
     return text if len(text) <= LIST_NAME_CHARS else f"{text[: LIST_NAME_CHARS - 1]}…"
@@ -127,6 +132,7 @@ def sentence(words: str) -> str:
 FILTERS = {
     "board_name": board_name,
     "cut": cut,
+    "expected": expected,
     "short": short,
     "sentence": sentence,
     "bot_name": name_in,

@@ -82,6 +82,14 @@ class Links:
         """Return the address of the latest match as data."""
         return f"{self.tournament(name)}/latest"
 
+    def live(self, name: str) -> str:
+        """Return the address of the matches in play of a tournament; empty where there are none."""
+        return f"{self.tournament(name)}/live"
+
+    def live_events(self, name: str) -> str:
+        """Return the address of the events of its matches in play; empty where there are none."""
+        return f"{self.tournament(name)}/live/events"
+
     def static(self, name: str, version: str) -> str:
         """Return the address of a style or script with this content."""
         return f"/static/{_part(name)}?v={version}"

@@ -98,6 +98,12 @@ class SiteLinks(Links):
     def latest(self, name: str) -> str:
         return ""
 
+    def live(self, name: str) -> str:
+        return ""
+
+    def live_events(self, name: str) -> str:
+        return ""
+
     def static(self, name: str, version: str) -> str:
         return f"{self.up}static/{name}"
 

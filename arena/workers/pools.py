@@ -7,6 +7,7 @@ import threading
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from arena.match.heartbeat import ShownMatch
 from arena.schedule.blocks import MatchSpec
 from arena.workers.messages import MatchOrder, PlayChunk, WorkerDeath, WorkerLost, WorkerPlan, encode
 from arena.workers.process import WorkerProcess
@@ -29,8 +30,8 @@ class Pool(Protocol):
 
     def submit(self, worker: int, chunk: Chunk) -> None: ...
 
-    def in_play(self) -> list[tuple[MatchSpec, list[int]]]:
-        """Return matches that take long, with their moves so far, which may be wrong; none where that is not known."""
+    def in_play(self) -> list[tuple[MatchSpec, ShownMatch]]:
+        """Return matches that take long as far as they are played; none where that is not known."""
 
     def retire(self) -> None:
         """Take no further chunk; those in flight still come back."""
@@ -114,12 +115,12 @@ class LocalPool:
             return []
         return sorted((n for n, load in enumerate(self._load) if load < ahead), key=lambda n: self._load[n])
 
-    def in_play(self) -> list[tuple[MatchSpec, list[int]]]:
+    def in_play(self) -> list[tuple[MatchSpec, ShownMatch]]:
         found = []
         for worker, chunk in zip(self._workers, self._playing, strict=True):
             shown = worker.moves() if chunk is not None else None
-            if chunk is not None and shown is not None and shown[0] < len(chunk.matches):
-                found.append((chunk.matches[shown[0]][0], shown[1]))
+            if chunk is not None and shown is not None and shown.number < len(chunk.matches):
+                found.append((chunk.matches[shown.number].spec, shown))
         return found
 
     def submit(self, worker: int, chunk: Chunk) -> None:

@@ -29,7 +29,7 @@ from arena.core.process_trees import (
     wait_readable,
 )
 from arena.core.versions import code_hash
-from arena.match.heartbeat import HEARTBEAT_BYTES, NOBODY, STARVED_CPU_SHARE, Activity, Heartbeat
+from arena.match.heartbeat import HEARTBEAT_BYTES, NOBODY, STARVED_CPU_SHARE, Activity, Heartbeat, ShownMatch
 from arena.registry.plugin_games import folders_for
 from arena.workers import messages
 from arena.workers.parent import START_SECONDS, KilledWorkerError, environment, parent_for
@@ -301,8 +301,8 @@ class WorkerProcess:
         used = processor_time(self._worker) - self._seen.cpu
         return used < STARVED_CPU_SHARE * (time.monotonic_ns() - self._seen.since)
 
-    def moves(self) -> tuple[int, list[int]] | None:
-        """Return the number in its chunk of a match that takes long, and its moves so far; any thread may call this."""
+    def moves(self) -> ShownMatch | None:
+        """Return a match that takes long, as far as it is played; any thread may call this."""
         try:
             return self._heartbeat.moves()
         except (AttributeError, ValueError):  # it has never started, or has just ended

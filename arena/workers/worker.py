@@ -418,7 +418,8 @@ def _beat(worker: Worker) -> None:
         match, number = worker.match, worker.number
         if match is not None and match is seen:
             with contextlib.suppress(Exception):  # of a game in plain Python, whose history may be anything
-                heartbeat.show_moves(number, match.state.history())
+                evaluations = [(ply, steps) for ply, steps, *_ in match.annotations.estimates[:] if steps]
+                heartbeat.show_moves(number, match.state.history(), evaluations)
         seen = match
         if (now := heartbeat.read()) != activity or now.seat != NOBODY:
             activity, cpu, wall = now, time.process_time(), time.monotonic()

@@ -43,7 +43,7 @@ def replay_values(match: StoredMatch) -> tuple[dict[str, Any], dict[str, Any]]:
                     "seat": None if ply.seat == CHANCE else ply.seat,
                     "roller": before.rolling_seat() if ply.seat == CHANCE else None,
                     "text": ply.text,
-                    "says": _says(before, ply, names),
+                    "says": says_of(before, before.string_to_action(ply.text), ply.state, names),
                     "by": ply.by,
                     "note": notes.get(ply.number),
                     "evaluation": ply.evaluation,
@@ -55,7 +55,7 @@ def replay_values(match: StoredMatch) -> tuple[dict[str, Any], dict[str, Any]]:
             frames.append(frame(ply.state, match.names))
             before = ply.state
             alarm.arm(GAME_CPU_SECONDS)
-        outcome = _outcome(match, before, names)
+        outcome = outcome_of(match, before, names)
     for seat, (cause, ply_number) in match.forfeits.items():
         if plies:
             ply_data = plies[min(max(ply_number, 0), len(plies) - 1)]
@@ -94,15 +94,15 @@ def replay_values(match: StoredMatch) -> tuple[dict[str, Any], dict[str, Any]]:
     }
 
 
-def _says(before: State, ply: Ply, names: Names) -> str:
+def says_of(before: State, action: int, after: State, names: Names) -> str:
     """Return what a ply did, in words; raises `ValueError` for words that no page can show."""
-    text = before.tell(before.string_to_action(ply.text), names, ply.state).text
+    text = before.tell(action, names, after).text
     if not isinstance(text, str) or len(text) > MAX_WORDS_CHARS:
         raise ValueError(f"tell() must return text of at most {MAX_WORDS_CHARS:,} letters")
     return text
 
 
-def _outcome(match: StoredMatch, last: State, names: Names) -> str:
+def outcome_of(match: StoredMatch, last: State, names: Names) -> str:
     """Return how a match ended, in words: the game's own, or the referee's where somebody forfeited."""
     if match.forfeits or not last.is_terminal():
         why = "; ".join(f"{names.does(seat, 'forfeit')} ({cause})" for seat, (cause, _) in match.forfeits.items())

@@ -4,26 +4,19 @@ from __future__ import annotations
 
 import json
 import re
-from functools import partial
 
 from arena.core.errors import ArenaError
 from arena.core.match_ids import check_match_id, match_id
-from arena.match.alarm import GAME_CPU_SECONDS
 from arena.match.stored import StoredMatch
-from arena.match.views import view
 from arena.results.pages.pixels import position_png, position_svg
-from arena.results.pages.replay import bounded, frame, replay_values
-from arena.results.pages.templates import board_name, packed
-from arena.runner.in_play import InPlay, read_in_play
+from arena.results.pages.replay import replay_values
+from arena.results.pages.templates import packed
 from arena.store import Store, readable
 from arena.tournament.tournament import Tournament
 from arena.web.catalog import Log, LogCatalog, LogPlan, NotFoundError
 from arena.web.links import Links
 from arena.web.pages.matches import lines_of
 from arena.web.rendering import Page, page
-from engine import load_game
-from engine.errors import EngineError
-from engine.words import Names
 
 POSITION_FORMATS = ("svg", "png")
 
@@ -76,15 +69,9 @@ def position_of(catalog: LogCatalog, name: str, match: str, ply: str, format: st
 def latest_of(catalog: LogCatalog, links: Links, name: str) -> str:
     """Return what a page shows of a run, as JSON; nothing where there is nothing.
 
-    That is the position of a match in play that takes long, else the newest match in the log with its frames.
+    That is the newest match in the log with its frames; matches in play are `arena.web.live_boards`.
     """
     log = catalog.log(name)
-    shown = read_in_play(log.path.parent) if log.is_running() else None
-    if shown is not None:
-        version = (*shown[:3], *shown.moves)
-        known = catalog.results.get((log.path, "in play"), version, partial(_drawn, catalog, log, shown))
-        if known is not None and known.value:
-            return known.value
     view, found = catalog.find(log, most=1)
     newest = found.numbers
     if not newest or catalog.plan(log).schedule.is_foreign:
@@ -100,35 +87,6 @@ def latest_of(catalog: LogCatalog, links: Links, name: str) -> str:
     latest = catalog.results.get((log.path, "latest"), line.id, draw)
     assert latest is not None  # nothing gives up waiting
     return latest.value
-
-
-def _drawn(catalog: LogCatalog, log: Log, shown: InPlay) -> str:
-    """Return the position of a match in play as JSON; nothing where its moves are not those of the plan's game."""
-    schedule = catalog.plan(log).schedule
-    try:
-        board = schedule.boards[shown.board]
-        labels = [schedule.entries[entry].label for entry in shown.seats]
-        with bounded(f"match {shown.id}") as alarm:
-            alarm.arm(GAME_CPU_SECONDS)
-            state = load_game(board.game, board.players).new_initial_state()
-            names, says = Names.of_players(labels), ""
-            for number, action in enumerate(shown.moves, 1):
-                before = state.clone() if number == len(shown.moves) else state
-                state.apply_action(action)
-                says = before.tell(action, names, state).text if before is not state else ""
-            words, picture = frame(view(state, None), labels)
-    except (ArenaError, EngineError, IndexError):
-        return ""
-    ply = len(shown.moves)
-    return json.dumps(
-        {
-            "playing": f"{shown.id} {ply}",
-            "title": f"{' – '.join(labels)}: {board_name(board.game, board.players)}, match {shown.id[:12]}",
-            "caption": f"Ply {ply}{f': {says}' if ply else ''}",
-            "picture": picture,
-            "text": words,
-        }
-    )
 
 
 def _without_moves(links: Links, log: Log, plan: LogPlan, match: StoredMatch) -> Page:
@@ -148,6 +106,11 @@ def _without_moves(links: Links, log: Log, plan: LogPlan, match: StoredMatch) ->
         match=match,
         seats=sorted(seats, key=lambda each: each[2]),
     )
+
+
+def stored_match_of(log: Log, plan: LogPlan, name: str) -> StoredMatch:
+    """Return the one match whose id begins so; raises `NotFoundError` where the log has none."""
+    return _read(log, plan, _find(log, name))
 
 
 def _find(log: Log, name: str) -> tuple[bytes, int]:

@@ -1,5 +1,6 @@
 /** Follows a run: the parts of the page that change come as events; a match in play or the latest one is shown. */
 import { localise } from "./page.js";
+import { Stage, pauseButton, putPosition, unpacked, watch } from "./watch.js";
 
 const part = (/** @type {string} */ id) => document.getElementById(id);
 const live = part("live");
@@ -24,41 +25,39 @@ if (live?.dataset.events) {
 }
 
 const follow = part("follow");
-if (follow?.dataset.latest) replayLatest(follow, follow.dataset.latest);
+if (follow?.dataset.latest) showMatches(follow, follow.dataset.latest);
 
 /**
- * Show a match in play that takes long, move by move, else replay the latest match in the log, again and again.
+ * Show a match in play, ply by ply; while there is none, replay the latest match in the log, again and again.
  * @param {HTMLElement} box
- * @param {string} address
+ * @param {string} address of the latest match
  */
-async function replayLatest(box, address) {
+async function showMatches(box, address) {
   const step = 700;
-  let paused = matchMedia("(prefers-reduced-motion: reduce)").matches;
-  const button = part("follow-pause");
-  if (button) {
-    button.hidden = false;
-    if (paused) button.textContent = "Go on";
-  }
-  button?.addEventListener("click", () => {
-    paused = !paused;
-    button.textContent = paused ? "Go on" : "Pause";
+  let paused = false;
+  const [replayed, played] = ["follow-replay", "follow-live"].map(part);
+  const stage = played ? new Stage(played, 1, null) : null;
+  pauseButton(part("follow-pause"), (now) => {
+    paused = now;
+    stage?.pause(now);
   });
+  if (box.dataset.live && stage) {
+    watch(box.dataset.live, (boards) => {
+      if (boards.length) box.hidden = false;
+      played?.toggleAttribute("hidden", !boards.length);
+      replayed?.toggleAttribute("hidden", boards.length > 0);
+      stage.show(boards);
+    });
+  }
   const wait = (/** @type {number} */ time) => new Promise((resolve) => setTimeout(resolve, time));
+  const busy = () => document.hidden || replayed?.hidden;
   let shown = "";
   /** @type {any} */
   let replay = null;
   for (;;) {
+    while (busy()) await wait(step);
     const answer = await fetch(address).catch(() => null);
     const match = answer?.status === 200 ? await answer.json() : null;
-    if (match?.playing) {
-      if (!paused && match.playing !== shown) {
-        shown = match.playing;
-        name(box, "A match in play", match.title);
-        put(match.picture, match.text, match.caption);
-      }
-      await wait(1000);
-      continue;
-    }
     if (!match) {
       await wait(3000);
       continue;
@@ -66,7 +65,7 @@ async function replayLatest(box, address) {
     if (match.id !== shown) {
       shown = match.id;
       replay = await unpacked(match.data);
-      name(box, "The latest match in the log, replayed", match.title, match.address);
+      name(box, match.title, match.address);
     }
     if (paused) {
       draw(replay, replay.plies.length);
@@ -74,7 +73,7 @@ async function replayLatest(box, address) {
     }
     for (let ply = 0; ply <= replay.plies.length; ply++) {
       draw(replay, ply);
-      do await wait(step); while (paused || document.hidden);
+      do await wait(step); while (paused || busy());
     }
     await wait(3 * step);
   }
@@ -82,24 +81,15 @@ async function replayLatest(box, address) {
 
 /**
  * @param {HTMLElement} box
- * @param {string} heading
  * @param {string} title
- * @param {string} address of the whole match; empty while it is in play
+ * @param {string} address of the whole match
  */
-function name(box, heading, title, address = "") {
+function name(box, title, address) {
   const [top, words, link] = ["follow-title", "follow-words", "follow-link"].map(part);
-  if (top) top.textContent = heading;
+  if (top) top.textContent = "The latest match in the log, replayed";
   if (words) words.textContent = title;
-  if (link) link.hidden = !address;
-  if (link && address) link.setAttribute("href", address);
+  link?.setAttribute("href", address);
   box.hidden = false;
-}
-
-/** @param {string} text */
-async function unpacked(text) {
-  const packed = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
-  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
-  return new Response(stream).json();
 }
 
 /**
@@ -109,22 +99,7 @@ async function unpacked(text) {
 function draw(replay, ply) {
   const picture = replay.pictures[ply].map((/** @type {number} */ number) => replay.elements[number]).join("");
   const move = ply ? replay.plies[ply - 1] : null;
-  put(picture, replay.texts[ply], `Ply ${ply} of ${replay.plies.length}${move ? `: ${move.says}` : ""}`);
-}
-
-/**
- * Show a position.
- * @param {string} picture SVG; empty where the game has none
- * @param {string} text
- * @param {string} words
- */
-function put(picture, text, words) {
   const [board, caption] = ["follow-board", "follow-caption"].map(part);
-  if (board && picture) {
-    const drawing = new DOMParser().parseFromString(picture, "image/svg+xml").documentElement;
-    board.replaceChildren(document.importNode(drawing, true));
-  } else if (board) {
-    board.textContent = text;
-  }
-  if (caption) caption.textContent = words;
+  if (board) putPosition(board, picture, replay.texts[ply]);
+  if (caption) caption.textContent = `Ply ${ply} of ${replay.plies.length}${move ? `: ${move.says}` : ""}`;
 }

@@ -20,6 +20,7 @@ from typing import Any
 
 from arena.core.errors import ClusterError
 from arena.core.process_trees import kill_tree
+from arena.match.heartbeat import ShownMatch
 from arena.schedule.blocks import MatchSpec
 from arena.workers import messages
 from arena.workers.pools import CHUNKS_PER_WORKER, POLL_SECONDS, Chunk
@@ -153,7 +154,7 @@ class RayPool:
         remarks += self.remarks
         self.remarks = remarks
 
-    def in_play(self) -> list[tuple[MatchSpec, list[int]]]:
+    def in_play(self) -> list[tuple[MatchSpec, ShownMatch]]:
         return []
 
     def retire(self) -> None:
