@@ -27,8 +27,8 @@ from arena.web.catalog import PAGE_TIMEOUT_SECONDS, LogCatalog, NotFoundError
 from arena.web.compute_process import ComputeProcess
 from arena.web.event_streams import EventStreams, Source, TooManyError
 from arena.web.links import Links
-from arena.web.live_boards import TICK_SECONDS, Watcher
 from arena.web.pages import bots, comparison, games, live, match, matches, pair, tournament, tournaments
+from arena.web.pages.live_boards import TICK_SECONDS, Watcher
 from arena.web.play_routes import add_play_routes
 from arena.web.rendering import Page, UnknownFileError, media_type, page, static, version
 from arena.web.safety import ForbiddenError, Guard, HostNames, new_token

@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from arena.web.catalog import LogCatalog
 from arena.web.links import Links
-from arena.web.live_boards import Watcher, template_values
+from arena.web.pages.live_boards import Watcher, template_values
 from arena.web.rendering import Page, fragment, page
 
 

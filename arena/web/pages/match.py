@@ -69,7 +69,7 @@ def position_of(catalog: LogCatalog, name: str, match: str, ply: str, format: st
 def latest_of(catalog: LogCatalog, links: Links, name: str) -> str:
     """Return what a page shows of a run, as JSON; nothing where there is nothing.
 
-    That is the newest match in the log with its frames; matches in play are `arena.web.live_boards`.
+    That is the newest match in the log with its frames; matches in play are `arena.web.pages.live_boards`.
     """
     log = catalog.log(name)
     view, found = catalog.find(log, most=1)

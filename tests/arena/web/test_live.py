@@ -18,10 +18,10 @@ from arena.results.pages.replay import outcome_of
 from arena.runner import in_play
 from arena.runner.in_play import SOCKET_NAME, InPlay, InPlayBroadcast, InPlayFeed
 from arena.tournament.tournament import Tournament
-from arena.web import live_boards
 from arena.web.catalog import LogCatalog
 from arena.web.links import Links
-from arena.web.live_boards import MAX_BACKLOG, MAX_FRAMES, MAX_MISSING_TICKS, RESULT_TICKS, LiveBoard, Watcher
+from arena.web.pages import live_boards
+from arena.web.pages.live_boards import MAX_BACKLOG, MAX_FRAMES, MAX_MISSING_TICKS, RESULT_TICKS, LiveBoard, Watcher
 from engine import load_game
 from engine.words import Names
 from tests.support.tournaments import (
