@@ -235,7 +235,7 @@ reader.connect({SOCKET_NAME!r})
 
 
 def test_where_modes_do_not_count_another_user_is_disconnected(broadcast, tmp_path, monkeypatch):
-    monkeypatch.setattr(in_play.os, "geteuid", lambda: 12345)
+    monkeypatch.setattr("os.geteuid", lambda: 12345)
     reader = connected(tmp_path)
     monkeypatch.setattr(in_play, "PEER_CREDENTIALS", SimpleNamespace(size=12, unpack=lambda found: (1, 54321, 1)))
     broadcast.update(lambda: [])

@@ -22,6 +22,7 @@ from arena.web.catalog import LogCatalog
 from arena.web.links import Links
 from arena.web.pages import live_boards
 from arena.web.pages.live_boards import MAX_BACKLOG, MAX_FRAMES, MAX_MISSING_TICKS, RESULT_TICKS, LiveBoard, Watcher
+from arena.web.rendering import fragment
 from engine import load_game
 from engine.words import Names
 from tests.support.tournaments import (
@@ -265,7 +266,7 @@ def test_without_scripts_the_page_has_the_present_position_and_a_link_to_the_nex
     watcher._feed = SimpleNamespace(read=lambda wait: [InPlay(spec.id, 0, spec.seats, actions[:3], [])], close=list)
     _, (board,) = watcher.look()
     values = live_boards.template_values(Links(), "shown", board)
-    still = live_boards.fragment("live_board.html", Links(), picture=board.frames[-1].picture, **values)
+    still = fragment("live_board.html", Links(), picture=board.frames[-1].picture, **values)
     assert board.frames[-1].picture in still and "Ply 3" in still
     assert all(label in still for label in match.names)
 
