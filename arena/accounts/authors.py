@@ -97,6 +97,10 @@ class Authors:
         """Return all authors, by number."""
         return [author_of(row) for row in self._database.rows(f"SELECT {COLUMNS} FROM authors ORDER BY author")]
 
+    def erased(self) -> int:
+        """Return how many authors are erased."""
+        return int(self._database.one("SELECT count(*) FROM authors WHERE erased IS NOT NULL")[0])
+
     def give_role(self, id: str, role: str, actor: str) -> None:
         """Give an author another role; raises `AccountError`."""
         author = self.get(id)

@@ -131,6 +131,12 @@ class Database:
         found = self.rows(f"{query} ORDER BY number LIMIT ?", *values, after, most)
         return [AuditRow._make((*row[:6], json.loads(row[6]))) for row in found]
 
+    def latest_audit(self, contest: str, most: int) -> list[AuditRow]:
+        """Return the latest changes of a contest, the newest first."""
+        query = "SELECT number, time, actor, action, contest, subject, details FROM audit WHERE contest = ?"
+        found = self.rows(f"{query} ORDER BY number DESC LIMIT ?", contest, most)
+        return [AuditRow._make((*row[:6], json.loads(row[6]))) for row in found]
+
     def events(self, contest: str, after: int = 0, most: int = 100) -> list[Event]:
         """Return what happened in a contest after a number, in order."""
         query = "SELECT number, contest, time, kind, data FROM events WHERE contest = ? AND number > ?"

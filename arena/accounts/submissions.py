@@ -89,18 +89,13 @@ class Submissions:
         """
         checked_name(name, "bot")
         with self._database.change(author) as change:
-            allowed = _allowance(change, contest, author, allowance)
-            row = change.one(
-                "SELECT bot, author, name, withdrawn FROM bots WHERE contest = ? AND folded = ?", contest, as_read(name)
-            )
-            if row is not None and row[1] != number_of(author):
-                raise AccountError(f"a bot '{row[2]}' by somebody else takes part already; choose another name")
-            if row is not None and row[3] is None:
-                newest = _version_in(change, row[0])
+            known = _known(change, contest, author, name)
+            if known is not None and not known.withdrawn:
+                newest = _version_in(change, known.bot)
                 if newest is not None and newest.source == source and newest.state != REFUSED:
                     return newest, False
-            _check_allowance(change, contest, author, allowed, is_new=row is None or row[3] is not None)
-            bot = row[0] if row is not None else _add_bot(change, contest, author, name)
+            _check_allowance(change, contest, author, allowance, is_new=known is None or known.withdrawn)
+            bot = known.bot if known is not None else _add_bot(change, contest, author, name)
             change.run("UPDATE bots SET withdrawn = NULL WHERE bot = ?", bot)
             number = change.one("SELECT coalesce(max(number), 0) + 1 FROM versions WHERE bot = ?", bot)[0]
             change.run(
@@ -110,6 +105,13 @@ class Submissions:
             version = _version_in(change, bot)
             assert version is not None
             return version, True
+
+    def check_allowed(self, contest: str, author: str, name: str, allowance: Allowance) -> None:
+        """Raise `AccountError` where `hand_in` would, for a source that is new."""
+        checked_name(name, "bot")
+        with self._database.change(author) as change:
+            known = _known(change, contest, author, name)
+            _check_allowance(change, contest, author, allowance, is_new=known is None or known.withdrawn)
 
     def bring_back(self, bot: str, number: int, allowance: Allowance, actor: str) -> BotVersion:
         """Make an older valid version of a bot its newest one again; it is not checked again."""
@@ -122,12 +124,11 @@ class Submissions:
             if found is None or found[3] != VALID:
                 raise AccountError(f"bot {bot} has no valid version {number}")
             *source, _, contest, author = found
-            allowed = _allowance(change, contest, f"a{author}", allowance)
             newest = _version_in(change, number_of(bot, "b"))
             assert newest is not None
             if newest.source == tuple(source) and newest.state == VALID:
                 return newest
-            _check_allowance(change, contest, f"a{author}", allowed, is_new=False)
+            _check_allowance(change, contest, f"a{author}", allowance, is_new=False)
             change.run(
                 "INSERT INTO versions VALUES (?, ?, ?, ?, ?, ?, 'valid', '')",
                 *(number_of(bot, "b"), newest.number + 1, *source, change.now),
@@ -262,6 +263,21 @@ def _version_in(change: Change, bot: int) -> BotVersion | None:
     return None if row is None else _version(row)
 
 
+class _Known(NamedTuple):
+    bot: int
+    withdrawn: bool
+
+
+def _known(change: Change, contest: str, author: str, name: str) -> _Known | None:
+    """Return an author's bot of a name; raises `AccountError` where it is somebody else's."""
+    row = change.one(
+        "SELECT bot, author, name, withdrawn FROM bots WHERE contest = ? AND folded = ?", contest, as_read(name)
+    )
+    if row is not None and row[1] != number_of(author):
+        raise AccountError(f"a bot '{row[2]}' by somebody else takes part already; choose another name")
+    return None if row is None else _Known(row[0], row[3] is not None)
+
+
 def _add_bot(change: Change, contest: str, author: str, name: str) -> int:
     found = change.run(
         "INSERT INTO bots (contest, author, name, folded, created) VALUES (?, ?, ?, ?, ?)",
@@ -291,7 +307,9 @@ def _allowance(change: Change, contest: str, author: str, usual: Allowance) -> A
     )
 
 
-def _check_allowance(change: Change, contest: str, author: str, allowed: Allowance, is_new: bool) -> None:
+def _check_allowance(change: Change, contest: str, author: str, usual: Allowance, is_new: bool) -> None:
+    """Raise `AccountError` unless an author may hand in a version now, of a bot that `is_new` or not."""
+    allowed = _allowance(change, contest, author, usual)
     bots, today = change.one(
         "SELECT (SELECT count(*) FROM bots WHERE contest = ?1 AND author = ?2 AND withdrawn IS NULL), "
         "(SELECT count(*) FROM versions v JOIN bots b ON b.bot = v.bot "

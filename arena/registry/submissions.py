@@ -152,6 +152,15 @@ def stored_bundle(version: Version, home: str | Path | None = None) -> Bundle:
     return bundle
 
 
+def store_bundle(bundle: Bundle, home: str | Path | None = None) -> Path:
+    """Keep a source under its hash, unless it is there already; raises `OSError` where that cannot be written."""
+    path = source_path(bundle.hash, home)
+    if not path.is_file():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_file(path, [_packed(bundle.files)])
+    return path
+
+
 def answers_of(version: Version, home: str | Path | None = None) -> FirstAnswers | None:
     """Return the first answers of a submitted Python bot, None if it was not asked; raises `BotError` for damage."""
     return _all_answers(version, home).get(_class_key(version))

@@ -25,6 +25,7 @@ from arena.core.names import COMPARISONS_FOLDER, PLAYED_FOLDER
 from arena.sessions.registry import SessionRegistry
 from arena.web.catalog import PAGE_TIMEOUT_SECONDS, LogCatalog, NotFoundError
 from arena.web.compute_process import ComputeProcess
+from arena.web.contest.app import add_contests
 from arena.web.event_streams import EventStreams, Source, TooManyError
 from arena.web.links import Links
 from arena.web.pages import bots, comparison, games, live, match, matches, pair, tournament, tournaments
@@ -62,18 +63,20 @@ def create_app(
         await app.state.live.close()
         catalog.close()
         registry.close()
+        portal.close()
 
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, lifespan=lifespan)
     app.state.catalog, app.state.links, app.state.live = catalog, links, EventStreams(catalog.words)
     _add_errors(app)
     _add_pages(app)
     add_play_routes(app, registry, respond)
+    portal = add_contests(app)
 
     def release() -> None:
         app.state.live.release()
         registry.release()
 
-    return Guard(app, HostNames(host, port), release)
+    return Guard(app, HostNames(host, port), release, portal.body_limit)
 
 
 def _add_pages(app: FastAPI) -> None:

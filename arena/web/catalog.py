@@ -7,6 +7,7 @@ once, when it is put in; an index grows with its log.
 from __future__ import annotations
 
 import os
+import re
 import threading
 import time
 from collections import OrderedDict
@@ -14,6 +15,7 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -21,7 +23,7 @@ import numpy as np
 from arena import api
 from arena.core.errors import ArenaError, StoreError
 from arena.core.files import MAX_FILE_NAME_BYTES
-from arena.core.names import COMPARISONS_FOLDER, PLAYED_FOLDER
+from arena.core.names import COMPARISONS_FOLDER, CONTESTS_FOLDER, NAME_PATTERN, PLAYED_FOLDER
 from arena.core.paths import home_path
 from arena.plan.model import ResolvedPlan
 from arena.results.match_filter import IndexView, MatchFilter, MatchKey
@@ -46,6 +48,8 @@ MAX_DRAWINGS = 256
 """Drawings of positions kept at once."""
 MAX_INDEXED_MATCHES = 5_000_000
 """Matches in all indexes in memory, about 65 bytes each; the index used last is kept in any case."""
+SEASON_PATTERN, FINAL_FOLDER = re.compile("season-[1-9][0-9]{0,5}"), "final"
+"""Folders of a contest's logs."""
 MIN_INDEX_MATCHES = 1_000
 """Matches that an index counts for at least."""
 
@@ -92,11 +96,24 @@ class Log:
         return self._is_running
 
 
+class LogNames(NamedTuple):
+    """What pages call the bots of a log where that is not their label: in contests, whose logs have opaque ones."""
+
+    by_label: Mapping[str, str] = MappingProxyType({})
+    version: int = 0
+    """Another one when names have changed."""
+
+
 class LogPlan(NamedTuple):
     """The plan of a log's latest run."""
 
     resolved: ResolvedPlan
     schedule: Schedule
+    names: LogNames = LogNames()
+
+    def name(self, label: str) -> str:
+        """Return what pages call a bot."""
+        return self.names.by_label.get(label, label)
 
 
 class _LogStatus(NamedTuple):
@@ -123,6 +140,8 @@ class LogCatalog:
         self.results = ResultCache(computer)
         self.drawings = ResultCache(most=MAX_DRAWINGS, threads=2)
         """Positions of matches: there are so many that they may push out, and keep waiting, nothing but each other."""
+        self.names_in: Callable[[Log], LogNames] = lambda log: LogNames()
+        """Returns what pages call the bots of a log."""
         self._lock = threading.Lock()
         self._indexes: OrderedDict[Path, MatchIndex] = OrderedDict()
 
@@ -136,6 +155,8 @@ class LogCatalog:
 
     def log(self, name: str) -> Log:
         """Return a log by its name; raises `NotFoundError` where there is none."""
+        if name.startswith(f"{CONTESTS_FOLDER}/"):
+            return self._contest_log(name)
         prefix = next((each for each in (f"{COMPARISONS_FOLDER}/", f"{PLAYED_FOLDER}/") if name.startswith(each)), "")
         folder = name.removeprefix(prefix)
         path = self.home / name / LOG_FILE
@@ -143,6 +164,17 @@ class LogCatalog:
         if not plain or len(os.fsencode(folder)) > MAX_FILE_NAME_BYTES or not path.is_file():
             kind = {"": "tournament", f"{PLAYED_FOLDER}/": "match of persons"}.get(prefix, "comparison")
             raise NotFoundError(f"there is no {kind} of this name here")
+        return Log(name, path)
+
+    def _contest_log(self, name: str) -> Log:
+        """Return the log of a contest's season, or of its final."""
+        parts = name.split("/")
+        plain = len(parts) > 2 and NAME_PATTERN.fullmatch(parts[1]) and SEASON_PATTERN.fullmatch(parts[2])
+        if not plain or parts[3:] not in ([], [FINAL_FOLDER]):
+            raise NotFoundError("there is no such season")
+        path = self.home / name / LOG_FILE
+        if not path.is_file():
+            raise NotFoundError("nothing has been played in this contest yet")
         return Log(name, path)
 
     def kept(
@@ -208,7 +240,7 @@ class LogCatalog:
 
         found = self.results.get((log.path, "plan"), (log.path.stat().st_ino, view.run), read)
         assert found is not None  # nothing gives up waiting
-        return found.value
+        return found.value._replace(names=self.names_in(log))
 
     def status(self, log: Log) -> RunStatus:
         """Return the status of a tournament; raises `ArenaError` for a damaged log."""

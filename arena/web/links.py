@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from urllib.parse import quote, urlencode
 
-from arena.core.names import COMPARISONS_FOLDER, PLAYED_FOLDER
+from arena.core.names import COMPARISONS_FOLDER, CONTESTS_FOLDER, PLAYED_FOLDER
 
 Query = Mapping[str, object]
 
@@ -21,6 +21,30 @@ class Links:
     """Whether a server answers: pages may then follow a run, and offer what is computed on request."""
     token = ""
     """What forms that change something send along."""
+
+    def has_contests(self) -> bool:
+        """Return whether there are contests, to which pages lead."""
+        return False
+
+    def contests(self) -> str:
+        """Return the address of the list of contests."""
+        return "/contests"
+
+    def contest(self, id: str, *parts: object) -> str:
+        """Return the address of a contest, or of something in it."""
+        return "/".join(["/contests", *(_part(str(part)) for part in (id, *parts))])
+
+    def sign_in(self) -> str:
+        """Return the address to sign in at."""
+        return "/sign-in"
+
+    def sign_out(self) -> str:
+        """Return the address to sign out at."""
+        return "/sign-out"
+
+    def account(self, *parts: object) -> str:
+        """Return the address of one's account, or of something in it."""
+        return "/".join(["/account", *(_part(str(part)) for part in parts)])
 
     def home(self) -> str:
         """Return the address of the list of tournaments."""
@@ -48,6 +72,8 @@ class Links:
             return f"/comparisons/{_part(name.removeprefix(f'{COMPARISONS_FOLDER}/'))}"
         if name.startswith(f"{PLAYED_FOLDER}/"):
             return f"/played/{_part(name.removeprefix(f'{PLAYED_FOLDER}/'))}"
+        if name.startswith(f"{CONTESTS_FOLDER}/"):
+            return f"/{quote(name)}"
         return f"/tournaments/{_part(name)}"
 
     def matches(self, name: str, query: Query | None = None) -> str:

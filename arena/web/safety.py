@@ -98,8 +98,15 @@ def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
 class Guard:
     """Refuses requests before anything reads them, and gives every answer its headers."""
 
-    def __init__(self, app: App, names: HostNames, release: Callable[[], None] = lambda: None) -> None:
-        self.app, self.names = app, names
+    def __init__(
+        self,
+        app: App,
+        names: HostNames,
+        release: Callable[[], None] = lambda: None,
+        body_limit: Callable[[Scope], int] = lambda scope: MAX_BODY_BYTES,
+    ) -> None:
+        """`body_limit` gives the most bytes of a request's body, before any of it is read."""
+        self.app, self.names, self._body_limit = app, names, body_limit
         self.release = release
         """Ends what pages wait for; called before the server ends."""
 
@@ -114,13 +121,14 @@ class Guard:
                 message["headers"] = [*message.get("headers", []), *HEADERS]
             await send(message)
 
-        refusal = self._refusal(scope)
+        limit = MAX_BODY_BYTES if scope["method"] in ("GET", "HEAD") else self._body_limit(scope)
+        refusal = self._refusal(scope, limit)
         if refusal is not None:
             await _refuse(*refusal, with_headers)
             return
-        await self.app(scope, _bounded(receive), with_headers)
+        await self.app(scope, _bounded(receive, limit), with_headers)
 
-    def _refusal(self, scope: Scope) -> tuple[int, str] | None:
+    def _refusal(self, scope: Scope, limit: int) -> tuple[int, str] | None:
         """Return the status and words with which a request is refused before it is read; None for others."""
         headers = scope["headers"]
         hosts = [value.decode("latin-1") for name, value in headers if name == b"host"]
@@ -129,8 +137,8 @@ class Guard:
         if len(scope.get("raw_path") or b"") + len(scope["query_string"]) > MAX_ADDRESS_BYTES:
             return 414, f"the address is longer than {MAX_ADDRESS_BYTES:,} bytes"
         length = next((value for name, value in headers if name == b"content-length"), b"0")
-        if not length.isdigit() or len(length) > 12 or int(length) > MAX_BODY_BYTES:
-            return 413, f"the request is larger than {MAX_BODY_BYTES:,} bytes"
+        if not length.isdigit() or len(length) > 12 or int(length) > limit:
+            return 413, f"the request is larger than {limit:,} bytes"
         fetch = {name: value for name, value in headers if name.startswith(b"sec-fetch-")}
         if scope["method"] in ("GET", "HEAD"):
             own = fetch.get(b"sec-fetch-site", b"none") in (b"same-origin", b"none")
@@ -148,9 +156,8 @@ class Guard:
         return scheme == "http" and self.names.has(host)
 
 
-def _bounded(receive: Receive) -> Receive:
+def _bounded(receive: Receive, left: int) -> Receive:
     """Return a `receive` that hands on no more of a body than is allowed; the rest counts as a client that left."""
-    left = MAX_BODY_BYTES
 
     async def receive_part() -> MutableMapping[str, Any]:
         nonlocal left
@@ -182,5 +189,11 @@ async def changes_something(request: Request) -> None:
     if given is None and request.headers.get("content-type", "").startswith("application/x-www-form-urlencoded"):
         field = (await request.form(max_fields=100)).get(TOKEN_FIELD)
         given = field if isinstance(field, str) else None
-    if given is None or not hmac.compare_digest(given.encode(), request.app.state.links.token.encode()):
+    check_token(request, given)
+
+
+def check_token(request: Request, given: object) -> None:
+    """Raise `ForbiddenError` unless what a page has sent along is the token of this server's pages."""
+    token = request.app.state.links.token
+    if not isinstance(given, str) or not hmac.compare_digest(given.encode(), token.encode()):
         raise ForbiddenError("the page is older than this server; load it again")

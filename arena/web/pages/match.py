@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 
 from arena.core.errors import ArenaError
 from arena.core.match_ids import check_match_id, match_id
@@ -15,7 +16,7 @@ from arena.store import Store, readable
 from arena.tournament.tournament import Tournament
 from arena.web.catalog import Log, LogCatalog, LogPlan, NotFoundError
 from arena.web.links import Links
-from arena.web.pages.matches import lines_of
+from arena.web.pages.matches import MatchLine, SeatCell, lines_of
 from arena.web.rendering import Page, page
 
 POSITION_FORMATS = ("svg", "png")
@@ -36,7 +37,7 @@ def page_of(catalog: LogCatalog, links: Links, name: str, match: str) -> Page:
         values["card"] = links.position(name, values["name"], format="png") if values["final"].picture else ""
         return page("match.html", links, data=packed(data), log=log, scripts=["replay.js"], **values)
 
-    version = log.path.stat().st_ino, catalog.view(log)[1].run
+    version = log.path.stat().st_ino, catalog.view(log)[1].run, plan.names.version
     found = catalog.results.get((log.path, "match", whole), version, draw)
     assert found is not None  # nothing gives up waiting
     return found.value
@@ -89,6 +90,19 @@ def latest_of(catalog: LogCatalog, links: Links, name: str) -> str:
     return latest.value
 
 
+def moves_of(catalog: LogCatalog, name: str, match: str) -> tuple[MatchLine, list[str]]:
+    """Return a match as lists have it, and its moves; raises `NotFoundError` where there is none."""
+    log = catalog.log(name)
+    found = _read(log, catalog.plan(log), _find(log, match))
+    seats = [SeatCell(bot, rank + 1, "") for bot, rank in zip(found.names, found.ranks, strict=True)]
+    seats = [
+        seat._replace(cause=found.forfeits[number][0]) if number in found.forfeits else seat
+        for number, seat in enumerate(seats)
+    ]
+    id = match_id(found.identity, found.lineup)
+    return MatchLine(id, id, found.game, found.players, len(found.moves), found.ended, seats, True), list(found.moves)
+
+
 def _without_moves(links: Links, log: Log, plan: LogPlan, match: StoredMatch) -> Page:
     """Return the page of a match of foreign results, whose moves nobody knows."""
     seats = [
@@ -129,4 +143,5 @@ def _find(log: Log, name: str) -> tuple[bytes, int]:
 
 def _read(log: Log, plan: LogPlan, whole: tuple[bytes, int]) -> StoredMatch:
     with Tournament(Store.open(log.path), plan.schedule) as tournament, readable(tournament.store):
-        return tournament.match(*whole)
+        match = tournament.match(*whole)
+    return replace(match, labels=[*map(plan.name, match.labels)]) if plan.names.by_label else match

@@ -87,6 +87,7 @@ def page_of(catalog: LogCatalog, links: Links, name: str, query: Mapping[str, st
         ends=ends,
         lines=lines,
         others=view.total - int(planned.sum()),
+        names=plan.names.by_label,
         choices=_choices(view, given["of"] == ALL_PLANS),
         earlier=links.matches(name, {**here, "before": first}) if found.before else "",
         later=links.matches(name, {**here, "after": last}) if ends < found.total else "",
@@ -109,7 +110,9 @@ def _line(view: IndexView, plan: LogPlan, number: int, id: str) -> MatchLine:
     game, players = view.boards[int(match["board"][number])]
     first = int(seat["match"].searchsorted(np.int32(number)))  # of its type, or all of the array is converted
     seats = [
-        SeatCell(view.label(int(seat["entry"][at])), int(seat["rank"][at]) + 1, view.causes[seat["cause"][at]])
+        SeatCell(
+            plan.name(view.label(int(seat["entry"][at]))), int(seat["rank"][at]) + 1, view.causes[seat["cause"][at]]
+        )
         for at in range(first, first + players)
     ]
     if not plan.resolved.has_seats:

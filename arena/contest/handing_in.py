@@ -1,0 +1,86 @@
+"""Take what an author hands in: find the bot in it, keep its source, and have it wait for its check."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+from arena.accounts import Accounts, Author, BotVersion
+from arena.contest.config import ContestConfig
+from arena.core.errors import AccountError, UnwritableError
+from arena.registry.submissions import store_bundle
+from arena.registry.uploads import uploaded_bot
+
+MIN_FREE_BYTES = 2**30
+"""Room on the disk of the home below which nothing is handed in: matches in play need it."""
+
+
+class Received(NamedTuple):
+    """What became of something that was handed in."""
+
+    version: BotVersion
+    is_new: bool
+    """False for the source that is the newest version already."""
+
+
+def hand_in(
+    accounts: Accounts,
+    home: Path,
+    config: ContestConfig,
+    author: Author,
+    name: str,
+    files: Mapping[str, bytes],
+    class_name: str = "",
+) -> Received:
+    """Keep the bot in uploaded files as a version of an author's bot; without a `name` it is the author's one bot's, or
+    that of the file.
+
+    Raises `AccountError` for who may not hand in, or not now, `BotError` for files that hold no bot, `UnwritableError`
+    where the disk is short.
+    """
+    check_open(accounts, config, author, accounts.database.clock())
+    size = sum(map(len, files.values()))
+    if size > config.max_upload << 20:
+        raise AccountError(f"the upload has {size:,} bytes; this contest takes at most {config.max_upload} MiB")
+    check_room(home)
+    bot = uploaded_bot(files, class_name)
+    name = name.strip() or _usual_name(accounts, config, author, files)
+    accounts.submissions.check_allowed(config.name, author.id, name, config.allowance)
+    try:
+        store_bundle(bot.bundle, home)
+    except OSError as error:
+        raise UnwritableError(f"the bot cannot be kept: {error.strerror}", "Make room") from None
+    source = (bot.bundle.hash, bot.module, bot.class_name)
+    return Received(*accounts.submissions.hand_in(config.name, author.id, name, source, config.allowance))
+
+
+def check_open(accounts: Accounts, config: ContestConfig, author: Author, now: datetime) -> None:
+    """Raise `AccountError` unless an author may hand in at a time."""
+    member = accounts.contests.member(config.name, author.id)
+    if member is None:
+        raise AccountError("you do not take part in this contest")
+    own = datetime.fromisoformat(member.deadline) if member.deadline else None
+    if config.opens is not None and now < config.opens:
+        raise AccountError(f"this contest opens on {config.local(config.opens)}")
+    if not config.is_open(now, own):
+        deadline = own or config.deadline
+        assert deadline is not None
+        raise AccountError(f"the deadline was {config.local(deadline)}")
+
+
+def check_room(home: Path) -> None:
+    """Raise `UnwritableError` where the disk of the home is short."""
+    free = shutil.disk_usage(home).free
+    if free < MIN_FREE_BYTES:
+        raise UnwritableError(f"the disk of this arena has {free >> 20} MiB left; nothing is taken now", "Wait")
+
+
+def _usual_name(accounts: Accounts, config: ContestConfig, author: Author, files: Mapping[str, bytes]) -> str:
+    """Return the name of an author's one bot, else of the file or folder that was handed in."""
+    mine = [bot for bot in accounts.submissions.bots_of(author.id) if bot.contest == config.name and not bot.withdrawn]
+    if len(mine) == 1 and config.bots_per_author == 1:
+        return mine[0].name
+    return PurePosixPath(next(iter(files)).split("/")[0]).stem

@@ -1,0 +1,1 @@
+"""Pages and interface of contests: accounts, handing in, standings, organising."""

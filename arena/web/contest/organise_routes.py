@@ -1,0 +1,131 @@
+"""The page of organisers: invitations, who takes part, the message of the day, and what was changed."""
+
+from __future__ import annotations
+
+import csv
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Literal, cast
+
+from fastapi import FastAPI, Request, Response
+from starlette.concurrency import run_in_threadpool
+
+from arena.accounts import ContestBot
+from arena.core.errors import AccountError
+from arena.web.contest.account_routes import WithToken, fields_of
+from arena.web.contest.portal import Portal
+from arena.web.contest.routes import READ, answer
+from arena.web.contest.views import ContestView
+from arena.web.rendering import page
+
+AUDIT_ROWS = 100
+MAX_INVITED = 2_000
+Invited = Sequence[tuple[str, str]]
+
+
+def add_organise_routes(app: FastAPI, portal: Portal) -> None:
+    """Add the address of a contest's organisers."""
+
+    def show(
+        request: Request, view: ContestView, done: str = "", error: str = "", invited: Invited = (), status: int = 200
+    ) -> Response:
+        bots: defaultdict[str, list[ContestBot]] = defaultdict(list)
+        for bot in portal.accounts.submissions.bots(view.id):
+            bots[bot.author].append(bot)
+        names = {author.id: author.name for author in portal.accounts.authors.all()}
+        latest = portal.accounts.database.latest_audit(view.id, AUDIT_ROWS)
+        shown = page(
+            "organise.html",
+            portal.links,
+            title=f"Organise: {view.config.shown_title}",
+            view=view,
+            done=done,
+            error=error,
+            invited=[(name, portal.public(request, f"/join/{code}")) for name, code in invited],
+            members=portal.accounts.contests.members(view.id),
+            bots=bots,
+            audit=latest,
+            names=names | {bot: name for bot, (name, _) in view.names.items()},
+        )
+        return answer(shown, status)
+
+    @app.api_route("/contests/{id}/organise", methods=READ, response_model=None)
+    def organise(request: Request, id: str) -> Response:
+        portal.door.organiser(request)
+        return show(request, portal.view(id))
+
+    @app.post("/contests/{id}/organise", dependencies=[WithToken], response_model=None)
+    async def change(request: Request, id: str) -> Response:
+        fields = await fields_of(request)
+
+        def act() -> Response:
+            actor, view = portal.door.organiser(request).author.id, portal.view(id)
+            try:
+                done, invited = _act(portal, view, fields, actor)
+            except AccountError as error:
+                return show(request, view, error=str(error), status=400)
+            return show(request, portal.view(id), done, invited=invited)
+
+        return await run_in_threadpool(act)
+
+
+def _act(portal: Portal, view: ContestView, fields: dict[str, str], actor: str) -> tuple[str, Invited]:
+    """Do what an organiser has asked for; return what was done, and invitations by name."""
+    contests, author = portal.accounts.contests, fields.get("author", "")
+    match fields.get("action"):
+        case "invite":
+            names = names_in(fields.get("names", ""))
+            found = portal.accounts.invitations.invite(view.id, names, actor, days=_number(fields, "days"))
+            return f"{len(found)} invited", found
+        case "invite-anybody":
+            uses = _number(fields, "uses") or 1
+            code = portal.accounts.invitations.invite_anybody(view.id, uses, actor, days=_number(fields, "days"))
+            return "the link is made", [(f"{uses} persons", code)]
+        case "announce":
+            contests.announce(view.id, fields.get("message", "").strip(), actor)
+            return "the message is set", ()
+        case "ban":
+            contests.ban(view.id, author, cast(Literal["keep", "drop"], fields.get("matches", "keep")), actor)
+            return "banned", ()
+        case "unban":
+            contests.unban(view.id, author, actor)
+            return "may take part again", ()
+        case "extend":
+            contests.extend(view.id, author, _moment(fields.get("deadline", "")), actor)
+            return "the deadline is set", ()
+        case "limit":
+            contests.limit(view.id, author, _number(fields, "max_bots"), _number(fields, "max_per_day"), actor)
+            return "the limits are set", ()
+    raise AccountError("there is no such action")
+
+
+def names_in(text: str) -> list[str]:
+    """Return the names in a list, one a line, or in the first column of a CSV; raises `AccountError`."""
+    try:
+        rows = [row[0].strip() for row in csv.reader(text.splitlines()) if row and row[0].strip()]
+    except csv.Error as error:
+        raise AccountError(f"names: cannot be read as CSV: {error}") from None
+    if not rows:
+        raise AccountError("names: write at least one")
+    if len(rows) > MAX_INVITED:
+        raise AccountError(f"names: at most {MAX_INVITED:,} at once")
+    return rows
+
+
+def _number(fields: dict[str, str], name: str) -> int | None:
+    text = fields.get(name, "").strip()
+    if not text:
+        return None
+    if not (text.isascii() and text.isdecimal() and len(text) <= 6):
+        raise AccountError(f"{name} = '{text[:20]}': must be a whole number")
+    return int(text)
+
+
+def _moment(text: str) -> datetime | None:
+    if not text:
+        return None
+    try:
+        return datetime.fromisoformat(text).replace(tzinfo=UTC)
+    except ValueError:
+        raise AccountError(f"deadline = '{text[:40]}': must be a time such as 2026-05-01T18:00") from None

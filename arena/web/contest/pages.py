@@ -1,0 +1,272 @@
+"""Pages of contests."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from fastapi import Request
+from markupsafe import Markup, escape
+
+from arena.accounts import BotVersion, ContestBot, Grant
+from arena.accounts.submissions import CHECKING, WAITING
+from arena.contest.handing_in import check_open
+from arena.core.errors import AccountError, ArenaError
+from arena.results.match_filter import MatchFilter
+from arena.results.pages.templates import markdown
+from arena.web.catalog import NotFoundError
+from arena.web.contest.portal import Portal
+from arena.web.contest.views import ContestView, StandingsView, check_sees_matches, entries_of, standings_of
+from arena.web.pages.matches import MatchLine, lines_of
+from arena.web.rendering import Page, fragment, page
+
+ROWS_SHOWN = 100
+"""Rows of standings on a page."""
+LOOKED_AT = 5
+"""Matches of each kind that the page of a bot names."""
+PODIUM_ROWS = 3
+
+
+class Look(NamedTuple):
+    """Matches of a bot that are worth a look."""
+
+    title: str
+    lines: list[MatchLine]
+
+
+def list_page(portal: Portal, request: Request) -> Page:
+    """Return the list of contests."""
+    views = [portal.view(each.id) for each in portal.accounts.contests.all()] if portal.door.has_accounts else []
+    return page(
+        "contests.html",
+        portal.links,
+        title="Contests",
+        grant=portal.door.grant(request),
+        views=views,
+        states={view.id: state_of(view, portal.now) for view in views},
+    )
+
+
+def state_of(view: ContestView, now: datetime) -> str:
+    """Return how a contest stands, in words."""
+    config = view.config
+    if view.contest.state != "open":
+        return "over"
+    if config.opens is not None and now < config.opens:
+        return f"opens on {config.local(config.opens)}"
+    if config.deadline is None:
+        return "open"
+    return f"open until {config.local(config.deadline)}" if now <= config.deadline else "the deadline has passed"
+
+
+def contest_page(portal: Portal, request: Request, view: ContestView, start: int) -> Page:
+    """Return the page of a contest, with its standings from a row on."""
+    grant = portal.door.grant(request)
+    mine = entries_of(portal.accounts, grant.author.id, view.id) if grant else []
+    standings = standings_of(view, portal.catalog.home, portal.now, frozenset(entry.bot.id for entry in mine))
+    final = standings_of(view, portal.catalog.home, portal.now, final=True)
+    return page(
+        "contest.html",
+        portal.links,
+        title=view.config.shown_title,
+        description=f"{len(view.names)} bots; {state_of(view, portal.now)}",
+        grant=grant,
+        view=view,
+        state=state_of(view, portal.now),
+        text=markdown(view.config.text) if view.config.text else "",
+        message=view.contest.message,
+        is_member=grant is not None and portal.accounts.contests.member(view.id, grant.author.id) is not None,
+        mine=mine,
+        has_final=final is not None,
+        season=view.season(),
+        sees_matches=_sees_matches(portal, view, grant) and standings is not None,
+        scripts=["live.js"],
+        **_shown(standings, start),
+    )
+
+
+def _shown(standings: StandingsView | None, start: int) -> dict[str, Any]:
+    """Return the values of the standings from a row on."""
+    rows = standings.rows if standings else []
+    start = min(start, max(0, len(rows) - 1)) // ROWS_SHOWN * ROWS_SHOWN
+    return {
+        "standings": standings,
+        "rows": rows[start : start + ROWS_SHOWN],
+        "start": start,
+        "total": len(rows),
+        "step": ROWS_SHOWN,
+    }
+
+
+def standings_event(portal: Portal, id: str) -> str:
+    """Return what open pages of a contest are told: the first standings, as JSON."""
+    view = portal.view(id)
+    standings = standings_of(view, portal.catalog.home, portal.now)
+    shown = {"view": view, "state": state_of(view, portal.now), **_shown(standings, 0)}
+    return json.dumps({"now": fragment("contest_now.html", portal.links, **shown)})
+
+
+def _sees_matches(portal: Portal, view: ContestView, grant: Grant | None) -> bool:
+    try:
+        check_sees_matches(portal.accounts, view, grant)
+    except AccountError:
+        return False
+    return True
+
+
+def hand_in_page(
+    portal: Portal, request: Request, grant: Grant, view: ContestView, error: str = "", name: str = ""
+) -> Page:
+    """Return the form to hand a bot in."""
+    closed = ""
+    try:
+        check_open(portal.accounts, view.config, grant.author, portal.now)
+    except AccountError as problem:
+        closed = str(problem)
+    return page(
+        "hand_in.html",
+        portal.links,
+        title=f"Hand in: {view.config.shown_title}",
+        view=view,
+        grant=grant,
+        error=error,
+        closed=closed,
+        name=name,
+        address=portal.public(request, portal.links.contest(view.id)),
+        mine=entries_of(portal.accounts, grant.author.id, view.id),
+        scripts=["hand_in.js"],
+    )
+
+
+def version_page(portal: Portal, view: ContestView, bot: ContestBot, version: BotVersion, again: bool) -> Page:
+    """Return the page of a version: how its check goes, or went."""
+    return page(
+        "version.html",
+        portal.links,
+        title=f"{bot.name}, version {version.number}",
+        view=view,
+        bot=bot,
+        version=version,
+        again=again,
+        is_running=version.state in (WAITING, CHECKING),
+        scripts=["live.js"],
+    )
+
+
+def version_now(portal: Portal, view: ContestView, bot: ContestBot, version: BotVersion) -> Markup:
+    """Return the part of a version's page that changes while it is checked."""
+    return fragment("version_now.html", portal.links, view=view, bot=bot, version=version)
+
+
+def bot_page(portal: Portal, request: Request, view: ContestView, bot: ContestBot) -> Page:
+    """Return the page of a bot: its place, its versions, and matches worth a look."""
+    grant = portal.door.grant(request)
+    is_own = grant is not None and (grant.author.id == bot.author or grant.author.is_organiser)
+    versions = portal.accounts.submissions.versions(bot.id)
+    standings = standings_of(view, portal.catalog.home, portal.now)
+    rows = [row for row in standings.rows if row.bot == bot.id] if standings else []
+    boards = (
+        [(board.title, [row for row in board.rows if row[0] == bot.id]) for board in standings.boards]
+        if standings
+        else []
+    )
+    looks = _looks(portal, view, versions) if _sees_matches(portal, view, grant) or is_own else []
+    return page(
+        "contest_bot.html",
+        portal.links,
+        title=f"{bot.name}: {view.config.shown_title}",
+        view=view,
+        bot=bot,
+        grant=grant,
+        is_own=is_own,
+        versions=[each for each in versions if is_own or each.state == "valid"],
+        row=rows[0] if rows else None,
+        boards=[(title, found[0]) for title, found in boards if found],
+        looks=looks,
+        season=view.season(),
+    )
+
+
+def _looks(portal: Portal, view: ContestView, versions: list[BotVersion]) -> list[Look]:
+    """Return matches of a bot's playing version that are worth a look: forfeits, fastest losses, longest matches."""
+    valid = next((each for each in versions if each.state == "valid"), None)
+    if valid is None:
+        return []
+    try:
+        log = portal.catalog.log(view.season())
+        plan = portal.catalog.plan(log)
+        sizes = sorted({board.players for board in plan.schedule.boards})
+        last = [MatchFilter(bot=valid.label, place=players, players=players) for players in sizes]
+        wanted = [
+            ("Forfeits", [MatchFilter(bot=valid.label, cause="")], "newest"),
+            ("Fastest losses", last, "shortest"),
+            ("Fastest wins", [MatchFilter(bot=valid.label, place=1)], "shortest"),
+            ("Longest matches", [MatchFilter(bot=valid.label)], "longest"),
+        ]
+        found = []
+        for title, filters, order in wanted:
+            lines: list[MatchLine] = []
+            for each in filters:
+                index, some = portal.catalog.find(log, each, order, LOOKED_AT)
+                lines += lines_of(log, index, plan, some.numbers)
+            if len(filters) > 1:
+                lines.sort(key=lambda line: (line.plies or 0, line.id))
+            found.append(Look(title, lines[:LOOKED_AT]))
+    except ArenaError:
+        return []
+    return [look for look in found if look.lines]
+
+
+def final_page(portal: Portal, request: Request, view: ContestView) -> Page:
+    """Return the page of the final: podium, standings, certificates, what there is to check."""
+    final = standings_of(view, portal.catalog.home, portal.now, final=True)
+    if final is None:
+        raise NotFoundError("the final has not been played yet")
+    return page(
+        "final.html",
+        portal.links,
+        title=f"Final: {view.config.shown_title}",
+        grant=portal.door.grant(request),
+        view=view,
+        season=f"{view.season()}/final",
+        sees_matches=_sees_matches(portal, view, portal.door.grant(request)),
+        **_shown(final, 0),
+    )
+
+
+CERTIFICATE = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1120 790" width="1120" height="790" role="img"
+ font-family="Georgia, serif" text-anchor="middle" fill="#1d2733"><title>{title}</title>
+<rect width="1120" height="790" fill="#fffdf7"/>
+<rect x="24" y="24" width="1072" height="742" fill="none" stroke="#b8860b" stroke-width="3"/>
+<rect x="36" y="36" width="1048" height="718" fill="none" stroke="#b8860b"/>
+<path d="M560 90 L640 220 L480 220 Z" fill="#d9a520" stroke="#8a6508" stroke-width="3"/>
+<path d="M560 90 L640 220 L580 220 Z" fill="#b8860b"/>
+<text x="560" y="290" font-size="30" letter-spacing="6">{contest}</text>
+<text x="560" y="380" font-size="66" font-weight="700">{place}</text>
+<text x="560" y="470" font-size="52" font-style="italic">{author}</text>
+<text x="560" y="540" font-size="30">with the bot {bot}</text>
+<text x="560" y="620" font-size="24">{words}</text>
+<text x="560" y="710" font-size="20" fill="#5b6470">Pyramid Arena, {day}</text></svg>
+"""
+ORDINALS = {1: "First place", 2: "Second place", 3: "Third place"}
+
+
+def certificate_of(portal: Portal, view: ContestView, rank: int) -> str:
+    """Return the certificate of a place in the final, as SVG; raises `NotFoundError` where there is none."""
+    final = standings_of(view, portal.catalog.home, portal.now, final=True)
+    found = [row for row in final.rows if row.rank == rank and row.bot] if final else []
+    if final is None or not found:
+        raise NotFoundError("there is no certificate for this place")
+    row = found[0]
+    words = f"of {len(final.rows)} in the final, with an expected score of {row.score} %" if row.score else ""
+    shown = {
+        "title": f"Certificate: {row.author}, place {rank}",
+        "contest": view.config.shown_title,
+        "place": ORDINALS.get(rank, f"Place {rank}"),
+        "author": row.author,
+        "bot": row.name,
+        "words": words,
+        "day": final.time[:10],
+    }
+    return CERTIFICATE.format(**{key: escape(text) for key, text in shown.items()})

@@ -1,0 +1,121 @@
+"""What all addresses of contests share: accounts, configurations, who asks, and how answers are made."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+
+from fastapi import FastAPI, Request
+
+from arena.accounts import Accounts, ContestBot, Grant
+from arena.accounts.tokens import SUBMIT
+from arena.contest.config import MAX_UPLOAD_MIB
+from arena.core.errors import AccountError
+from arena.core.names import CONTESTS_FOLDER
+from arena.web.catalog import Log, LogCatalog, LogNames, NotFoundError
+from arena.web.contest.access import Door
+from arena.web.contest.views import Configs, ContestView, view_of
+from arena.web.links import Links
+from arena.web.safety import MAX_BODY_BYTES, Scope
+
+HAND_IN_PATTERN = re.compile(r"/contests/[^/]+/(hand-in|submissions)$")
+"""Addresses to which bots are handed in."""
+MAX_UPLOAD_BYTES = (MAX_UPLOAD_MIB + 1) << 20
+"""Most bytes of what is handed in, with what a form adds."""
+
+
+class Portal:
+    """The contests of a server."""
+
+    def __init__(self, app: FastAPI) -> None:
+        self.app = app
+        self.catalog: LogCatalog = app.state.catalog
+        self.links: Links = app.state.links
+        self.door = Door(self.catalog.home)
+        self.configs = Configs()
+        self.catalog.names_in = self._names_in
+
+    @property
+    def accounts(self) -> Accounts:
+        return self.door.accounts
+
+    @property
+    def now(self) -> datetime:
+        return self.accounts.database.clock()
+
+    def close(self) -> None:
+        """Close the accounts."""
+        self.door.close()
+
+    def view(self, id: str) -> ContestView:
+        """Return a contest; raises `NotFoundError` where there is none."""
+        if not self.door.has_accounts:
+            raise NotFoundError("there is no contest here")
+        try:
+            return view_of(self.accounts, self.configs, id)
+        except AccountError as error:
+            raise NotFoundError(str(error)) from None
+
+    def bot(self, view: ContestView, id: str) -> ContestBot:
+        """Return a bot of a contest; raises `NotFoundError` where there is none."""
+        try:
+            bot = self.accounts.submissions.bot(id)
+        except AccountError as error:
+            raise NotFoundError(str(error)) from None
+        if bot.contest != view.id:
+            raise NotFoundError("there is no such bot in this contest")
+        return bot
+
+    def own_bot(self, request: Request, view: ContestView, id: str) -> tuple[ContestBot, Grant]:
+        """Return a bot and who asks; raises `AccountError` for anybody but its author and organisers."""
+        grant = self.door.signed_in(request)
+        bot = self.bot(view, id)
+        if grant.author.id != bot.author and not grant.author.is_organiser:
+            raise AccountError("this is for the author of the bot")
+        return bot, grant
+
+    def submitter(self, request: Request) -> Grant:
+        """Return who asks and may hand in; raises `AccountError` for a token that may not."""
+        grant = self.door.signed_in(request)
+        if not grant.may(SUBMIT):
+            raise AccountError("this token may not hand in; it takes one with the scope submit")
+        return grant
+
+    def body_limit(self, scope: Scope) -> int:
+        """Return the most bytes of a request's body: more for who may hand in, where that is done."""
+        if not HAND_IN_PATTERN.search(scope["path"]):
+            return MAX_BODY_BYTES
+        grant = self.door.grant(Request(scope))
+        return MAX_UPLOAD_BYTES if grant is not None and grant.may(SUBMIT) else MAX_BODY_BYTES
+
+    def public(self, request: Request, path: str) -> str:
+        """Return the whole address of a path of this server, as the request names it."""
+        return f"{request.url.scheme}://{request.url.netloc}{request.scope.get('root_path') or ''}{path}"
+
+    def _names_in(self, log: Log) -> LogNames:
+        """Return what pages call the bots of a contest's log."""
+        if not log.name.startswith(f"{CONTESTS_FOLDER}/"):
+            return LogNames()
+        view = self.view(log.name.split("/")[1])
+        return LogNames(BotNames(view), self.accounts.authors.erased())
+
+
+class BotNames(Mapping[str, str]):
+    """The names of a contest's bots by label; any version of a bot has its name."""
+
+    def __init__(self, view: ContestView) -> None:
+        self._view = view
+
+    def __getitem__(self, label: str) -> str:
+        """Return the name of a label; raises `KeyError` for one that is not of the contest."""
+        name = self._view.name(label)
+        if name == label:
+            raise KeyError(label)
+        return name
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._view.names)
+
+    def __len__(self) -> int:
+        return len(self._view.names)

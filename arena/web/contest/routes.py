@@ -1,0 +1,217 @@
+"""Addresses of contests: what everybody sees, handing in, and one's own bots."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from typing import Any
+
+from fastapi import Depends, FastAPI, Request, Response
+from fastapi.responses import JSONResponse, RedirectResponse, StreamingResponse
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import UploadFile
+
+from arena.accounts import BotVersion, ContestBot
+from arena.accounts.submissions import CHECKING, WAITING
+from arena.contest.handing_in import Received, check_open, hand_in
+from arena.core.errors import ArenaError
+from arena.core.names import CONTESTS_FOLDER
+from arena.registry.submissions import source_path
+from arena.web.catalog import FINAL_FOLDER, NotFoundError
+from arena.web.contest import pages
+from arena.web.contest.access import RateError
+from arena.web.contest.portal import Portal
+from arena.web.contest.views import ContestView, check_sees_matches
+from arena.web.pages import match, matches
+from arena.web.rendering import Page, media_type
+from arena.web.safety import TOKEN_FIELD, TOKEN_HEADER, changes_something, check_token
+
+MAX_UPLOADED_FILES = 1_000
+"""Files of a folder that a form may carry; larger bots are handed in as archives."""
+READ = ["GET", "HEAD"]
+
+
+def answer(shown: Page, status: int = 200) -> Response:
+    """Return a page that is for who asked alone."""
+    content = shown.html.encode("utf-8", "replace")
+    return Response(content, status, {"Cache-Control": "private, no-store"}, media_type="text/html")
+
+
+def add_contest_routes(app: FastAPI, portal: Portal) -> None:
+    """Add the addresses of contests."""
+    _add_lists(app, portal)
+    _add_matches(app, portal, "")
+    _add_matches(app, portal, f"/{FINAL_FOLDER}")
+    _add_handing_in(app, portal)
+    _add_bots(app, portal)
+
+
+def _add_lists(app: FastAPI, portal: Portal) -> None:
+    @app.api_route("/contests", methods=READ, response_model=None)
+    def contests(request: Request) -> Response:
+        return answer(pages.list_page(portal, request))
+
+    @app.api_route("/contests/{id}", methods=READ, response_model=None)
+    def contest(request: Request, id: str, start: int = 0) -> Response:
+        return answer(pages.contest_page(portal, request, portal.view(id), max(0, start)))
+
+    @app.get("/contests/{id}/events", response_model=None)
+    async def events(id: str) -> Response:
+        view = await run_in_threadpool(portal.view, id)
+        make = partial(pages.standings_event, portal, view.id)
+        return _stream(app, f"contests/{view.id}", make)
+
+    @app.api_route("/contests/{id}/final", methods=READ, response_model=None)
+    def final(request: Request, id: str) -> Response:
+        return answer(pages.final_page(portal, request, portal.view(id)))
+
+    @app.api_route("/contests/{id}/certificates/{rank}.svg", methods=READ, response_model=None)
+    def certificate(id: str, rank: int) -> Response:
+        content = pages.certificate_of(portal, portal.view(id), rank)
+        return Response(content, media_type=media_type(".svg"), headers={"Cache-Control": "no-cache"})
+
+
+def _stream(app: FastAPI, name: str, make: Any) -> Response:
+    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    return StreamingResponse(app.state.live.stream(name, make), 200, headers, "text/event-stream")
+
+
+def _add_matches(app: FastAPI, portal: Portal, folder: str) -> None:
+    """Add the matches of a season, or those of its final's folder, for those who may see them."""
+
+    def log_name(request: Request, id: str, season: str) -> str:
+        view = portal.view(id)
+        check_sees_matches(portal.accounts, view, portal.door.grant(request))
+        return f"{CONTESTS_FOLDER}/{view.id}/{season}{folder}"
+
+    prefix = f"/contests/{{id}}/{{season}}{folder}/matches"
+
+    @app.api_route(prefix, methods=READ, response_model=None)
+    def list_of(request: Request, id: str, season: str) -> Response:
+        shown = matches.page_of(portal.catalog, portal.links, log_name(request, id, season), request.query_params)
+        return answer(shown)
+
+    @app.api_route(f"{prefix}/{{match_id}}", methods=READ, response_model=None)
+    def one(request: Request, id: str, season: str, match_id: str) -> Response:
+        return answer(match.page_of(portal.catalog, portal.links, log_name(request, id, season), match_id))
+
+    @app.api_route(f"{prefix}/{{match_id}}/position.{{format}}", methods=READ, response_model=None)
+    def position(request: Request, id: str, season: str, match_id: str, format: str, ply: str = "") -> Response:
+        name = log_name(request, id, season)
+        content = match.position_of(portal.catalog, name, match_id, ply, format)
+        return Response(content, 200, {"Cache-Control": "private, no-cache"}, media_type(f".{format}"))
+
+
+def _add_handing_in(app: FastAPI, portal: Portal) -> None:
+    @app.api_route("/contests/{id}/hand-in", methods=READ, response_model=None)
+    def form(request: Request, id: str) -> Response:
+        view = portal.view(id)
+        return answer(pages.hand_in_page(portal, request, portal.door.signed_in(request), view))
+
+    @app.post("/contests/{id}/hand-in", response_model=None)
+    async def take(request: Request, id: str) -> Response:
+        async with request.form(max_files=MAX_UPLOADED_FILES, max_fields=20) as form:
+            check_token(request, request.headers.get(TOKEN_HEADER) or form.get(TOKEN_FIELD))
+            files = {
+                (each.filename or "").replace("\\", "/"): await each.read()
+                for each in form.getlist("files")
+                if isinstance(each, UploadFile) and each.filename
+            }
+            name = form.get("name", "")
+        return await run_in_threadpool(_take, portal, request, id, name if isinstance(name, str) else "", files)
+
+
+def _take(portal: Portal, request: Request, id: str, name: str, files: dict[str, bytes]) -> Response:
+    """Take files that a page has handed in; answer a script with JSON, and a plain form with a page."""
+    view, by_script = portal.view(id), request.headers.get(TOKEN_HEADER) is not None
+    grant = portal.submitter(request)
+    try:
+        received = received_from(portal, view, grant.author.id, name, files)
+    except RateError:
+        raise
+    except ArenaError as error:
+        words = portal.catalog.words(error)
+        if by_script:
+            return JSONResponse({"error": words}, 400)
+        return answer(pages.hand_in_page(portal, request, grant, view, words, name), 400)
+    address = portal.links.contest(view.id, "bots", received.version.bot, "versions", received.version.number)
+    address += "" if received.is_new else "?again=1"
+    return JSONResponse({"address": address}) if by_script else RedirectResponse(address, 303)
+
+
+def received_from(portal: Portal, view: ContestView, author: str, name: str, files: dict[str, bytes]) -> Received:
+    """Hand files in for an author; raises an `ArenaError`."""
+    portal.door.submissions.take(author)
+    who = portal.accounts.authors.get(author)
+    return hand_in(portal.accounts, portal.catalog.home, view.config, who, name, files)
+
+
+def _add_bots(app: FastAPI, portal: Portal) -> None:
+    @app.api_route("/contests/{id}/bots/{bot}", methods=READ, response_model=None)
+    def show_bot(request: Request, id: str, bot: str) -> Response:
+        view = portal.view(id)
+        return answer(pages.bot_page(portal, request, view, portal.bot(view, bot)))
+
+    @app.api_route("/contests/{id}/bots/{bot}/versions/{number}", methods=READ, response_model=None)
+    def show_version(request: Request, id: str, bot: str, number: int, again: str = "") -> Response:
+        view = portal.view(id)
+        own, _ = portal.own_bot(request, view, bot)
+        return answer(pages.version_page(portal, view, own, _version(portal, own, number), bool(again)))
+
+    @app.get("/contests/{id}/bots/{bot}/versions/{number}/events", response_model=None)
+    async def version_events(request: Request, id: str, bot: str, number: int) -> Response:
+        def look() -> tuple[ContestView, ContestBot]:
+            view = portal.view(id)
+            return view, portal.own_bot(request, view, bot)[0]
+
+        view, own = await run_in_threadpool(look)
+        await run_in_threadpool(_version, portal, own, number)
+
+        def event() -> str:
+            version = _version(portal, own, number)
+            state = "running" if version.state in (WAITING, CHECKING) else version.state
+            return json.dumps({"now": pages.version_now(portal, view, own, version), "state": state})
+
+        return _stream(app, f"versions/{own.id}.{number}", event)
+
+    @app.api_route("/contests/{id}/bots/{bot}/versions/{number}/source.zip", methods=READ, response_model=None)
+    def source(request: Request, id: str, bot: str, number: int) -> Response:
+        own, _ = portal.own_bot(request, portal.view(id), bot)
+        version = _version(portal, own, number)
+        try:
+            content = source_path(version.bundle, portal.catalog.home).read_bytes()
+        except OSError:
+            raise NotFoundError("the source is not kept any more") from None
+        headers = {
+            "Content-Disposition": f'attachment; filename="{version.label}.zip"',
+            "Cache-Control": "private, no-store",
+        }
+        return Response(content, headers=headers, media_type="application/zip")
+
+    @app.post("/contests/{id}/bots/{bot}/withdraw", dependencies=[Depends(changes_something)], response_model=None)
+    def withdraw(request: Request, id: str, bot: str) -> Response:
+        view = portal.view(id)
+        own, grant = portal.own_bot(request, view, bot)
+        portal.submitter(request)
+        portal.accounts.submissions.withdraw(own.id, grant.author.id)
+        return RedirectResponse(portal.links.contest(view.id, "bots", own.id), 303)
+
+    @app.post(
+        "/contests/{id}/bots/{bot}/versions/{number}/bring-back",
+        dependencies=[Depends(changes_something)],
+        response_model=None,
+    )
+    def bring_back(request: Request, id: str, bot: str, number: int) -> Response:
+        view = portal.view(id)
+        own, grant = portal.own_bot(request, view, bot)
+        portal.submitter(request)
+        check_open(portal.accounts, view.config, portal.accounts.authors.get(own.author), portal.now)
+        portal.accounts.submissions.bring_back(own.id, number, view.config.allowance, grant.author.id)
+        return RedirectResponse(portal.links.contest(view.id, "bots", own.id), 303)
+
+
+def _version(portal: Portal, bot: ContestBot, number: int) -> BotVersion:
+    try:
+        return portal.accounts.submissions.version(bot.id, number)
+    except ArenaError as error:
+        raise NotFoundError(str(error)) from None

@@ -1,0 +1,356 @@
+"""Contests on the server: who sees what, who may do what, and what a person is told."""
+
+from __future__ import annotations
+
+import pytest
+
+from arena.web.app import create_app
+from tests.arena.web.contest.conftest import BOT, client_of, finish_check, hand_in, write_round
+
+STRANGE = ["/contests", "/contests/cup", "/sign-in", "/api/v1/contests", "/api/v1/contests/cup", "/api/v1/openapi.json"]
+
+
+def test_a_home_without_contests_has_none_and_no_database(tmp_path):
+    http = client_of(create_app(tmp_path))
+    assert "no contest here yet" in http.get("/contests").text
+    assert http.get("/contests/cup").status_code == 404
+    assert http.get("/api/v1/contests").json() == {"contests": []}
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("address", STRANGE)
+def test_everybody_sees_contests(cup, address):
+    assert cup.stranger.get(address).status_code == 200
+
+
+def test_the_page_of_a_contest_tells_who_may_enter_and_what_is_played(cup):
+    text = cup.stranger.get("/contests/cup").text
+    assert "Spring cup" in text
+    assert "<em>all</em>" in text
+    assert "Sign in to hand in" in text
+    assert "No round is complete yet" in text
+
+
+def test_text_of_an_organiser_is_no_markup(arena_of):
+    text = (
+        arena_of(text="<script>alert(1)</script> [x](javascript:alert(1))", title="<b>T</b>")
+        .stranger.get("/contests/cup")
+        .text
+    )
+    assert "<script>alert" not in text
+    assert 'href="javascript' not in text
+    assert "<b>T</b>" not in text
+
+
+# Invitations and signing in
+
+
+def test_from_the_link_to_a_signed_in_browser(cup):
+    ((_, code),) = cup.accounts.invitations.invite("cup", ["Cid"], "operator")
+    page = cup.stranger.get(f"/join/{code}")
+    assert "This invitation is for" in page.text
+    welcome = cup.stranger.post(f"/join/{code}")
+    assert welcome.status_code == 200
+    assert "arena_" in welcome.text
+    assert "HttpOnly" in welcome.headers["set-cookie"]
+    assert "SameSite=lax" in welcome.headers["set-cookie"]
+    assert "Signed in as" in cup.stranger.get("/contests/cup").text
+    assert cup.stranger.get(f"/join/{code}").status_code == 404
+
+
+def test_signing_in_takes_a_token_and_leads_where_one_was_going(cup):
+    away = cup.stranger.get("/contests/cup/hand-in")
+    assert (away.status_code, away.headers["location"]) == (303, "/sign-in?next=/contests/cup/hand-in")
+    assert cup.stranger.post("/sign-in", {"secret": "arena_wrong"}).status_code == 403
+    done = cup.stranger.post("/sign-in", {"secret": cup.ann.token, "next": "/contests/cup/hand-in"})
+    assert done.headers["location"] == "/contests/cup/hand-in"
+    assert cup.stranger.get("/contests/cup/hand-in").status_code == 200
+
+
+@pytest.mark.parametrize(
+    "away", ["//evil.example", "https://evil.example", "/\\evil.example", "javascript:x", "/a\r\nb"]
+)
+def test_signing_in_leads_to_no_other_site(cup, away):
+    done = cup.stranger.post("/sign-in", {"secret": cup.ann.token, "next": away})
+    assert done.headers["location"] == "/account"
+
+
+def test_signing_out_ends_the_session_everywhere(cup):
+    session = cup.ann.http.cookies["arena_session"]
+    cup.ann.post("/sign-out")
+    cup.stranger.http.cookies.set("arena_session", session)
+    assert cup.stranger.get("/account").status_code == 303
+
+
+def test_a_token_is_shown_once_and_can_be_revoked(cup):
+    made = cup.ann.post("/account/tokens", {"label": "laptop", "scopes": "read submit admin"})
+    secret = made.text.split('<code class="secret">')[1].split("<")[0]
+    grant = cup.accounts.tokens.check(secret)
+    assert grant.scopes == {"read", "submit"}  # nobody gives more than they have
+    assert secret not in cup.ann.get("/account").text
+    assert cup.bob.post(f"/account/tokens/{grant.id}/revoke").status_code == 403
+    assert cup.ann.post(f"/account/tokens/{grant.id}/revoke").status_code == 303
+    assert cup.accounts.tokens.check(secret) is None
+
+
+def test_guessing_is_slowed_down(cup):
+    token = cup.stranger.page_token()
+    data = {"token": token, "secret": "arena_x"}
+    answers = [cup.stranger.http.post("/sign-in", data=data).status_code for _ in range(12)]
+    assert set(answers) == {403, 429}
+
+
+def test_a_contest_that_is_open_takes_whoever_comes(arena_of):
+    cup = arena_of(entry="open")
+    assert cup.stranger.post("/contests/cup/join", {"name": "Ann"}).status_code == 400
+    assert "arena_" in cup.stranger.post("/contests/cup/join", {"name": "Dora"}).text
+    assert cup.accounts.contests.member("cup", cup.accounts.authors.named("Dora").id) is not None
+
+
+def test_a_contest_for_the_invited_takes_nobody_else(cup):
+    assert cup.stranger.post("/contests/cup/join", {"name": "Dora"}).status_code == 403
+
+
+# Handing in
+
+
+def test_a_bot_that_is_handed_in_waits_for_its_check(cup):
+    done = hand_in(cup.ann)
+    assert (done.status_code, done.headers["location"]) == (303, "/contests/cup/bots/b1/versions/1")
+    page = cup.ann.get(done.headers["location"]).text
+    assert "waiting for its check" in page
+    finish_check(cup.accounts)
+    assert "It plays from the next round on" in cup.ann.get(done.headers["location"]).text
+    again = hand_in(cup.ann)
+    assert again.headers["location"] == "/contests/cup/bots/b1/versions/1?again=1"
+    assert "so nothing has changed" in cup.ann.get(again.headers["location"]).text
+
+
+@pytest.mark.parametrize(
+    ("content", "file", "words"),
+    [
+        (b"x =", "mine.py", "is not valid Python"),
+        (b"PK", "mine.zip", "archive cannot be read"),
+        (BOT, "../a.py", "no plain path"),
+    ],
+)
+def test_what_is_no_bot_is_refused_in_a_sentence(cup, content, file, words):
+    done = hand_in(cup.ann, content, file=file)
+    assert done.status_code == 400
+    assert words in done.text
+    assert cup.accounts.submissions.bots("cup") == []
+    assert not list((cup.home / "bots").glob("*.zip")) if (cup.home / "bots").exists() else True
+
+
+def test_a_script_gets_words_instead_of_a_page(cup):
+    headers = {"X-Arena-Token": cup.ann.page_token()}
+    done = cup.ann.http.post("/contests/cup/hand-in", files={"files": ("a.py", b"x =")}, headers=headers)
+    assert done.status_code == 400
+    assert "is not valid Python" in done.json()["error"]
+    done = cup.ann.http.post("/contests/cup/hand-in", files={"files": ("a.py", BOT)}, headers=headers)
+    assert done.json() == {"address": "/contests/cup/bots/b1/versions/1"}
+
+
+def test_nothing_is_handed_in_after_the_deadline_but_by_who_has_another(arena_of):
+    cup = arena_of(deadline="2020-01-01T00:00:00")
+    assert "deadline was 01 January 2020" in hand_in(cup.ann).text
+    cup.boss.post(
+        "/contests/cup/organise", {"action": "extend", "author": cup.ann.author.id, "deadline": "2099-01-01T00:00"}
+    )
+    assert hand_in(cup.ann).status_code == 303
+    assert hand_in(cup.bob, name="other").status_code == 400
+
+
+def test_an_upload_that_is_too_large_is_refused(arena_of):
+    cup = arena_of(max_upload=1)
+    done = hand_in(cup.ann, BOT + b"#" * (2 << 20))
+    assert "at most 1 MiB" in done.text
+
+
+def test_only_who_may_hand_in_may_send_much(cup):
+    big = BOT + b"#" * 300_000
+    assert hand_in(cup.ann, big).status_code == 303
+    files, data = {"files": ("a.py", big)}, {"token": cup.stranger.page_token()}
+    assert cup.stranger.http.post("/contests/cup/hand-in", data=data, files=files).status_code == 413
+
+
+def test_handing_in_takes_the_token_of_a_page(cup):
+    for data in ({}, {"token": "wrong"}):
+        assert cup.ann.http.post("/contests/cup/hand-in", data=data, files={"files": ("a.py", BOT)}).status_code == 403
+    assert cup.accounts.submissions.bots("cup") == []
+
+
+# What is one's own
+
+
+OWN = ["versions/1", "versions/1/source.zip", "versions/1/events"]
+
+
+@pytest.mark.parametrize("what", OWN)
+def test_reports_and_sources_are_for_the_author_and_organisers(cup, what):
+    hand_in(cup.ann)
+    address = f"/contests/cup/bots/b1/{what}"
+    assert cup.bob.get(address).status_code == 403
+    assert cup.stranger.get(address).status_code == 303
+    if not what.endswith("events"):
+        assert cup.ann.get(address).status_code == 200
+        assert cup.boss.get(address).status_code == 200
+
+
+def test_nobody_withdraws_or_brings_back_the_bot_of_another(cup):
+    hand_in(cup.ann)
+    finish_check(cup.accounts)
+    assert cup.bob.post("/contests/cup/bots/b1/withdraw").status_code == 403
+    assert cup.bob.post("/contests/cup/bots/b1/versions/1/bring-back").status_code == 403
+    assert cup.bob.api("POST", "/contests/cup/bots/b1/withdraw").status_code == 403
+    assert cup.accounts.submissions.bot("b1").withdrawn is None
+    assert cup.ann.post("/contests/cup/bots/b1/withdraw").status_code == 303
+    assert cup.accounts.submissions.bot("b1").withdrawn
+
+
+def test_an_older_version_is_brought_back_by_a_button(cup):
+    for content in (BOT, BOT + b"# more\n"):
+        hand_in(cup.ann, content)
+        finish_check(cup.accounts, cup.accounts.submissions.waiting()[0].label)
+    assert cup.ann.get("/contests/cup/bots/b1").text.count("Bring back") == 1
+    assert cup.ann.post("/contests/cup/bots/b1/versions/1/bring-back").status_code == 303
+    assert [each.label for each in cup.accounts.submissions.playing("cup")] == ["b1.3"]
+
+
+@pytest.mark.parametrize("address", ["/contests/cup/organise"])
+def test_organising_is_for_organisers(cup, address):
+    assert cup.ann.get(address).status_code == 403
+    assert cup.stranger.get(address).status_code == 303
+    assert cup.boss.get(address).status_code == 200
+    assert cup.ann.post(address, {"action": "announce", "message": "x"}).status_code == 403
+    assert cup.accounts.contests.get("cup").message == ""
+
+
+def test_an_organiser_invites_bans_limits_and_tells(cup):
+    def act(**fields):
+        return cup.boss.post("/contests/cup/organise", fields)
+
+    sheet = act(action="invite", names="Cid,1\nDora,2\n").text
+    assert sheet.count("http://127.0.0.1:8000/join/arena_") == 2
+    assert "is taken" in act(action="invite", names="Ann").text
+    assert act(action="announce", message="Maintenance at noon").status_code == 200
+    assert "Maintenance at noon" in cup.stranger.get("/contests/cup").text
+    assert act(action="ban", author=cup.ann.author.id, matches="drop").status_code == 200
+    assert "banned" in hand_in(cup.ann).text
+    assert act(action="unban", author=cup.ann.author.id).status_code == 200
+    assert act(action="limit", author=cup.ann.author.id, max_bots="0").status_code == 200
+    assert "ou may have 0 bots" in hand_in(cup.ann).text
+    assert act(action="nothing").status_code == 400
+
+
+# Standings
+
+
+def test_standings_are_those_of_the_file_with_names(cup):
+    for person, name in ((cup.ann, "alpha"), (cup.bob, "beta")):
+        hand_in(person, name=name)
+    write_round(cup.home, 1, ("b2.1", "b1.1", "house:random"))
+    write_round(cup.home, 2)
+    text = cup.ann.get("/contests/cup").text
+    assert text.index("alpha") < text.index("beta") < text.index("of the house")
+    assert "▲ 1" in text
+    assert 'class="mine"' in text
+    found = cup.stranger.api("GET", "/contests/cup/standings").json()
+    assert [row["bot"] for row in found["overall"]] == ["b1.1", "b2.1", "house:random"]
+    assert found["names"]["b1.1"] == {"name": "alpha", "author": "Ann"}
+
+
+def test_standings_of_authors_have_one_row_for_each(arena_of):
+    cup = arena_of(standings="author", bots_per_author=2)
+    for name in ("one", "two"):
+        hand_in(cup.ann, BOT + name.encode().join([b"#", b"\n"]), name=name)
+    write_round(cup.home)
+    text = cup.stranger.get("/contests/cup").text
+    overall = text.split('class="folded"')[0]
+    assert ">one<" in overall
+    assert ">two<" not in overall
+
+
+def test_frozen_standings_show_what_was_known_before(arena_of):
+    cup = arena_of(freeze="2026-05-01T00:00:01", deadline="2099-01-01T00:00:00")
+    for person, name in ((cup.ann, "alpha"), (cup.bob, "beta")):
+        hand_in(person, name=name)
+    write_round(cup.home, 1, ("b2.1", "b1.1"))
+    write_round(cup.home, 2, ("b1.1", "b2.1"))
+    text = cup.stranger.get("/contests/cup").text
+    assert "frozen" in text
+    assert text.index("beta") < text.index("alpha")
+    assert cup.stranger.api("GET", "/contests/cup/standings").status_code == 404
+
+
+def test_the_final_has_a_podium_and_certificates_that_are_no_markup(cup):
+    hand_in(cup.ann, name="alpha")
+    write_round(cup.home, folder="contests/cup/season-1/final")
+    assert "Certificate of place 1" in cup.stranger.get("/contests/cup/final").text
+    svg = cup.stranger.get("/contests/cup/certificates/1.svg")
+    assert svg.headers["content-type"] == "image/svg+xml"
+    assert "Ann" in svg.text
+    assert cup.stranger.get("/contests/cup/certificates/3.svg").status_code == 404  # the house's
+    assert cup.stranger.get("/contests/cup/certificates/99.svg").status_code == 404
+
+
+def test_a_page_of_many_bots_shows_some_of_them(cup):
+    write_round(cup.home, bots=tuple(f"b{number}.1" for number in range(1, 251)))
+    first, second = cup.stranger.get("/contests/cup").text, cup.stranger.get("/contests/cup?start=100").text
+    assert ">b1.1<" in first
+    assert ">b101.1<" not in first.split("Epicycle")[0]
+    assert "start=100" in first
+    assert ">b101.1<" in second
+
+
+# The interface for programs
+
+
+def test_a_program_hands_in_and_follows_the_check(cup):
+    done = cup.ann.api("POST", "/contests/cup/submissions?name=alpha&file=mine.py", content=BOT)
+    assert done.status_code == 201
+    assert (done.json()["label"], done.json()["state"], done.json()["is_new"]) == ("b1.1", "waiting", True)
+    finish_check(cup.accounts)
+    assert cup.ann.api("GET", "/contests/cup/bots/b1/versions/1").json()["state"] == "valid"
+    assert cup.bob.api("GET", "/contests/cup/bots/b1/versions/1").status_code == 403
+    kinds = [each["kind"] for each in cup.stranger.api("GET", "/contests/cup/events").json()["events"]]
+    assert kinds == ["opened", "bot", "version"]
+
+
+def test_a_cookie_is_not_enough_to_change_something_by_the_interface(cup):
+    done = cup.ann.http.post("/api/v1/contests/cup/submissions?file=a.py", content=BOT)
+    assert done.status_code == 401
+
+
+@pytest.mark.parametrize("scopes", [["read"]])
+def test_a_token_to_read_hands_in_nothing(cup, scopes):
+    cup.ann.token = cup.accounts.tokens.issue(cup.ann.author, "api", scopes, "operator")
+    assert cup.ann.api("POST", "/contests/cup/submissions?file=a.py", content=BOT).status_code == 403
+    assert cup.ann.api("GET", "/me").json()["scopes"] == ["read"]
+
+
+def test_answers_have_a_tag_and_tell_what_is_left(cup):
+    first = cup.stranger.api("GET", "/contests")
+    headers = {"If-None-Match": first.headers["etag"]}
+    again = cup.stranger.http.get("/api/v1/contests", headers=headers)
+    assert (again.status_code, again.content) == (304, b"")
+    assert int(again.headers["ratelimit-remaining"]) < int(again.headers["ratelimit-limit"])
+
+
+def test_a_program_that_asks_too_often_is_told_when_to_come_again(cup):
+    answers = [cup.stranger.http.get("/api/v1/contests") for _ in range(140)]
+    assert answers[0].status_code == 200
+    assert answers[-1].status_code == 429
+    assert int(answers[-1].headers["retry-after"]) >= 1
+
+
+def test_lists_go_on_from_a_cursor(arena_of):
+    cup = arena_of(bots_per_author=5)
+    for number in range(5):
+        cup.accounts.submissions.hand_in("cup", cup.ann.author.id, f"bot {number}", ("ab", "m", "C"), Allowance(5, 9))
+    found, after = [], 0
+    while after is not None:
+        page = cup.stranger.api("GET", f"/contests/cup/bots?limit=2&after={after}").json()
+        found += [bot["id"] for bot in page["bots"]]
+        after = page["next"]
+    assert found == ["b1", "b2", "b3", "b4", "b5"]
