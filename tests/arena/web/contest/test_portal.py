@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from arena.accounts import Allowance
 from arena.web.app import create_app
 from tests.arena.web.contest.conftest import BOT, client_of, finish_check, hand_in, write_round
 
