@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from urllib.parse import quote, urlencode
 
 from arena.core.names import COMPARISONS_FOLDER, CONTESTS_FOLDER, PLAYED_FOLDER
@@ -21,10 +21,8 @@ class Links:
     """Whether a server answers: pages may then follow a run, and offer what is computed on request."""
     token = ""
     """What forms that change something send along."""
-
-    def has_contests(self) -> bool:
-        """Return whether there are contests, to which pages lead."""
-        return False
+    has_contests: Callable[[], bool] = staticmethod(lambda: False)
+    """Returns whether there are contests, to which pages lead."""
 
     def contests(self) -> str:
         """Return the address of the list of contests."""

@@ -52,6 +52,10 @@ LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
 FOREIGN_REQUEST = "the request comes from a page of another server"
 TOKEN_FIELD = "token"
 TOKEN_HEADER = "x-arena-token"
+FORM_TYPES = ("application/x-www-form-urlencoded", "multipart/form-data")
+MAX_FORM_FIELDS = 100
+MAX_FORM_FILES = 1_000
+"""Files that a form may carry; a bot of more is handed in as an archive."""
 
 
 class ForbiddenError(ArenaError):
@@ -185,15 +189,10 @@ async def changes_something(request: Request) -> None:
 
     Raises `ForbiddenError` for a missing or another one.
     """
-    given = request.headers.get(TOKEN_HEADER)
-    if given is None and request.headers.get("content-type", "").startswith("application/x-www-form-urlencoded"):
-        field = (await request.form(max_fields=100)).get(TOKEN_FIELD)
-        given = field if isinstance(field, str) else None
-    check_token(request, given)
-
-
-def check_token(request: Request, given: object) -> None:
-    """Raise `ForbiddenError` unless what a page has sent along is the token of this server's pages."""
+    given: object = request.headers.get(TOKEN_HEADER)
+    if given is None and request.headers.get("content-type", "").startswith(FORM_TYPES):
+        given = (await request.form(max_files=MAX_FORM_FILES, max_fields=MAX_FORM_FIELDS)).get(TOKEN_FIELD)
     token = request.app.state.links.token
-    if not isinstance(given, str) or not hmac.compare_digest(given.encode(), token.encode()):
+    if not isinstance(given, str) or not hmac.compare_digest(given.encode("utf-8", "replace"), token.encode()):
+        await request.close()
         raise ForbiddenError("the page is older than this server; load it again")

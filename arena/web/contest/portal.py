@@ -35,6 +35,7 @@ class Portal:
         self.door = Door(self.catalog.home)
         self.configs = Configs()
         self.catalog.names_in = self._names_in
+        self.links.has_contests = lambda: self.door.has_accounts
 
     @property
     def accounts(self) -> Accounts:

@@ -24,10 +24,8 @@ from arena.web.contest.portal import Portal
 from arena.web.contest.views import ContestView, check_sees_matches
 from arena.web.pages import match, matches
 from arena.web.rendering import Page, media_type
-from arena.web.safety import TOKEN_FIELD, TOKEN_HEADER, changes_something, check_token
+from arena.web.safety import MAX_FORM_FIELDS, MAX_FORM_FILES, TOKEN_HEADER, changes_something
 
-MAX_UPLOADED_FILES = 1_000
-"""Files of a folder that a form may carry; larger bots are handed in as archives."""
 READ = ["GET", "HEAD"]
 
 
@@ -108,10 +106,9 @@ def _add_handing_in(app: FastAPI, portal: Portal) -> None:
         view = portal.view(id)
         return answer(pages.hand_in_page(portal, request, portal.door.signed_in(request), view))
 
-    @app.post("/contests/{id}/hand-in", response_model=None)
+    @app.post("/contests/{id}/hand-in", dependencies=[Depends(changes_something)], response_model=None)
     async def take(request: Request, id: str) -> Response:
-        async with request.form(max_files=MAX_UPLOADED_FILES, max_fields=20) as form:
-            check_token(request, request.headers.get(TOKEN_HEADER) or form.get(TOKEN_FIELD))
+        async with request.form(max_files=MAX_FORM_FILES, max_fields=MAX_FORM_FIELDS) as form:
             files = {
                 (each.filename or "").replace("\\", "/"): await each.read()
                 for each in form.getlist("files")
