@@ -22,6 +22,7 @@ from arena.web.contest import pages
 from arena.web.contest.access import RateError
 from arena.web.contest.portal import Portal
 from arena.web.contest.views import ContestView, check_sees_matches
+from arena.web.event_streams import Source
 from arena.web.pages import match, matches
 from arena.web.rendering import Page, media_type
 from arena.web.safety import MAX_FORM_FIELDS, MAX_FORM_FILES, TOKEN_HEADER, changes_something
@@ -71,7 +72,7 @@ def _add_lists(app: FastAPI, portal: Portal) -> None:
 
 def _stream(app: FastAPI, name: str, make: Any) -> Response:
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-    return StreamingResponse(app.state.live.stream(name, make), 200, headers, "text/event-stream")
+    return StreamingResponse(app.state.live.stream(name, Source(make)), 200, headers, "text/event-stream")
 
 
 def _add_matches(app: FastAPI, portal: Portal, folder: str) -> None:
