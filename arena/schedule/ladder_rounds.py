@@ -17,7 +17,7 @@ from arena.schedule.kinds.ladder import LABEL_SEPARATOR, Ladder, LadderBoard
 from arena.schedule.ladder_blocks import Labels, RoundRules, give_blocks, nightly_blocks
 from arena.schedule.ladder_tally import BoardTally
 
-LABEL_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+LABEL_PATTERN = re.compile(r"[!-~]{1,200}")
 MATCHES_PER_FORFEIT = 10
 """Matches of a bot for each that it has forfeited, at which it is suspended, as of a disqualification."""
 

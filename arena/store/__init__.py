@@ -6,7 +6,7 @@ from arena.store.digests import MatchRows, match_rows
 from arena.store.locking import Writer, read_writer
 from arena.store.merging import check_rows, first_start, merge_logs
 from arena.store.reading import readable
-from arena.store.rows import MAX_MOVES_BYTES, BotRow, FinishedMatch, estimates_of_columns, read_moves
+from arena.store.rows import MAX_MOVES_BYTES, BotRow, EventRow, FinishedMatch, estimates_of_columns, read_moves
 from arena.store.schema import SCHEMA_VERSION
 from arena.store.writing import MIN_COMPRESSED_MOVES_CHARS, Store, move_into_place, set_aside
 
@@ -15,6 +15,7 @@ __all__ = [
     "MIN_COMPRESSED_MOVES_CHARS",
     "SCHEMA_VERSION",
     "BotRow",
+    "EventRow",
     "FinishedMatch",
     "MatchRow",
     "MatchRows",

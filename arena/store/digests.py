@@ -22,7 +22,7 @@ from arena.core.match_ids import match_id
 DIGEST_BYTES = 8
 BATCH_BLOCKS = 256
 """Blocks read at a time."""
-DIGESTED_TABLES = ("runs", "keys", "bots", "bundles", "uncounted")
+DIGESTED_TABLES = ("runs", "keys", "bots", "bundles", "uncounted", "events")
 """Tables whose rows each have a digest, in the last column."""
 MATCH_TABLES = ("matches", "seats", "timings", "faults", "estimates")
 """Tables whose rows belong to matches; their first columns are block and line-up."""

@@ -19,7 +19,7 @@ from arena.store.boards import BoardReader
 from arena.store.content_errors import CONTENT_ERROR_CODES, CONTENT_ERRORS, check_lock, primary_code
 from arena.store.digests import damaged
 from arena.store.keys import KeyReader
-from arena.store.rows import estimates_of_columns, read_moves, read_notes
+from arena.store.rows import SeatResult, estimates_of_columns, read_moves, read_notes
 from arena.store.runs import RunReader
 from arena.store.schema import connect
 
@@ -109,6 +109,17 @@ class StoreReader:
         )
         for identity, *forfeit in in_batches(self._db, query, identities, "ORDER BY block, lineup, seat"):
             found.setdefault(identity, []).append(tuple(forfeit))
+        return found
+
+    def seat_results(self, identities: Sequence[bytes]) -> dict[bytes, list[SeatResult]]:
+        """Return the seats of all matches of each block that has any, in order."""
+        found: dict[bytes, list[SeatResult]] = {}
+        query = (
+            "SELECT identity, lineup, seat, rank, cause IS NOT NULL FROM blocks JOIN seats USING (block) "
+            "WHERE identity IN"
+        )
+        for identity, *seat in in_batches(self._db, query, identities, "ORDER BY block, lineup, seat"):
+            found.setdefault(identity, []).append(SeatResult(*seat))
         return found
 
     def board_names(self) -> dict[int, tuple[str, int]]:

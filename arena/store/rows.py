@@ -30,6 +30,16 @@ class BotRow:
     bundle: str
 
 
+class EventRow(NamedTuple):
+    """An event that a round of a contest is bound to."""
+
+    round: int
+    kind: str
+    label: str
+    data: str
+    """JSON."""
+
+
 class RunRow(NamedTuple):
     """The latest run."""
 
@@ -38,6 +48,16 @@ class RunRow(NamedTuple):
     """UTC."""
     workers: list[tuple[int, str, int]]
     """Number of a run, worker, and number of its matches, of all runs."""
+
+
+class SeatResult(NamedTuple):
+    """What became of a seat in a match of a block."""
+
+    lineup: int
+    seat: int
+    rank: int
+    forfeited: int
+    """1 if it did."""
 
 
 class FinishedMatch(NamedTuple):

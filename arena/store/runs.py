@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import sqlite3
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from arena.core.errors import NoRunError
-from arena.store.rows import RunRow
+from arena.core.errors import NoRunError, StoreError
+from arena.store.plan_deltas import unpack_plan
+from arena.store.rows import EventRow, RunRow
 
 
 class RunReader:
@@ -25,11 +28,38 @@ class RunReader:
 
     def last_plan(self) -> str:
         """Return the resolved plan of the latest run, as JSON."""
-        return str(self._latest("plan")[0])
+        plan = self._latest("plan")[0]
+        if not isinstance(plan, str):
+            raise StoreError(f"{self._path}: the log is damaged: the plan of its latest run is not whole")
+        return plan
 
     def plans(self) -> list[str]:
         """Return the different plans of all runs, as JSON."""
-        return [plan for (plan,) in self._db.execute("SELECT DISTINCT plan FROM runs ORDER BY run")]
+        return list(dict.fromkeys(plan for _, plan in self.by_number()))
+
+    def by_number(self) -> Iterator[tuple[int, str]]:
+        """Yield the number and the plan of every run, first the first; few plans are in memory at a time."""
+        whole = [run for (run,) in self._db.execute("SELECT run FROM runs WHERE typeof(plan) = 'text' ORDER BY run")]
+        last = self._db.execute("SELECT max(run) FROM runs").fetchone()[0]
+        if last is not None and (not whole or whole[-1] != last):
+            raise StoreError(f"{self._path}: the log is damaged: the plan of its latest run is not whole")
+        for before, run in itertools.pairwise([-1, *whole]):
+            query = "SELECT run, plan FROM runs WHERE run > ? AND run <= ? ORDER BY run DESC"
+            found: list[tuple[int, str]] = []
+            for number, plan in self._db.execute(query, (before, run)).fetchall():
+                found.append((number, plan if isinstance(plan, str) else unpack_plan(plan, found[-1][1])))
+            yield from reversed(found)
+
+    def has_rounds(self) -> bool:
+        """Whether it is the log of a contest's season, whose rounds are bound to events."""
+        return self._db.execute("SELECT 1 FROM events LIMIT 1").fetchone() is not None
+
+    def events(self, rounds: Sequence[int] = ()) -> list[EventRow]:
+        """Return the events of rounds, by default of all, in order."""
+        marks = ",".join("?" * len(rounds))
+        among = f"WHERE round IN ({marks})" if rounds else ""
+        query = f"SELECT round, kind, label, data FROM events {among} ORDER BY number"
+        return [EventRow(*row) for row in self._db.execute(query, [*rounds])]
 
     def last_versions(self) -> dict[str, str]:
         """Return the versions of Python and the packages in the latest run."""

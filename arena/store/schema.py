@@ -17,7 +17,7 @@ from pathlib import Path
 from arena.core.database_shape import Parts, check_beside, check_shape, harden, schema_parts
 from arena.core.errors import LogVersionError, StoreError
 
-SCHEMA_VERSION = 9
+SCHEMA_VERSION = 10
 """The one version of logs that is read and written."""
 LOCK_TIMEOUT_SECONDS = {"ro": 3.0, "rw": 30.0, "rwc": 30.0}
 """Seconds to wait for a log that another program keeps locked, by the mode that it is opened in."""
@@ -25,7 +25,8 @@ LOCK_TIMEOUT_SECONDS = {"ro": 3.0, "rw": 30.0, "rwc": 30.0}
 SCHEMA = """
 CREATE TABLE runs (
     run INTEGER PRIMARY KEY,
-    plan TEXT NOT NULL,          -- the resolved plan, JSON
+    plan NOT NULL,               -- the resolved plan: TEXT, JSON; or, of a contest's rounds before the latest, a BLOB:
+                                 -- what differs from the plan of the following run (arena.store.plan_deltas)
     versions TEXT NOT NULL,      -- of Python and the packages that played, JSON
     started TEXT NOT NULL,       -- UTC
     finished TEXT,               -- UTC: when every match of the plan was in the log
@@ -124,6 +125,14 @@ CREATE TABLE uncounted (         -- blocks with secret dice that did not count w
     identity BLOB PRIMARY KEY,   -- of the block; they are drawn anew if they come to count
     digest BLOB NOT NULL
 ) WITHOUT ROWID;
+CREATE TABLE events (            -- of contests: what a round follows from beside the results of those before it
+    number INTEGER PRIMARY KEY,
+    round INTEGER NOT NULL,
+    kind TEXT NOT NULL,          -- joined, left or retired
+    label TEXT NOT NULL,         -- of the bot
+    data TEXT NOT NULL,          -- JSON: of one that joined, its record in the plan and the numbers of its boards
+    digest BLOB NOT NULL
+);
 """
 
 

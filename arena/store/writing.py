@@ -25,7 +25,8 @@ from arena.store.digests import block_rows, match_digest, row_digest, timing_dig
 from arena.store.file_guard import DATA_FILE_SUFFIXES, FileGuard, Row
 from arena.store.locking import keep_locked, lock_log
 from arena.store.reading import StoreReader
-from arena.store.rows import BotRow, FinishedMatch, estimate_columns
+from arena.store.plan_deltas import WHOLE_PLAN_RUNS, pack_plan
+from arena.store.rows import BotRow, EventRow, FinishedMatch, estimate_columns
 from arena.store.schema import connect, create_tables
 
 MIN_COMPRESSED_MOVES_CHARS = 256
@@ -153,9 +154,22 @@ class Store(StoreReader):
                 ):
                     raise
 
-    def begin_run(self, plan: str, versions: str, started: str, bots: Iterable[BotRow], bundles: dict[str, str]) -> int:
-        """Record a run, its bots and their bundles (JSON of hexadecimal files, by hash); return its number."""
+    def begin_run(
+        self,
+        plan: str,
+        versions: str,
+        started: str,
+        bots: Iterable[BotRow],
+        bundles: dict[str, str],
+        events: Iterable[EventRow] = (),
+    ) -> int:
+        """Record a run, its bots and their bundles (JSON of hexadecimal files, by hash); return its number.
+
+        `events` are those that a round of a contest is bound to.
+        """
         with self.transaction():
+            for event in events:
+                self._insert_new("events", self._next("events", "number"), *event)
             for key, files in bundles.items():
                 self._insert_new("bundles", key, zlib.compress(files.encode()))
             known = {identity for (identity,) in self._db.execute("SELECT identity FROM bots")}
@@ -165,8 +179,31 @@ class Store(StoreReader):
                     self._insert_new("bots", self._next("bots", "bot"), *row)
                     known.add(bot.identity)
             run = self._next("runs", "run")
+            if run > 1 and (run - 1) % WHOLE_PLAN_RUNS and self.runs.has_rounds():
+                self._pack_plan(run - 1, plan)
             self._insert_new("runs", run, plan, versions, started, None)
         return run
+
+    def _pack_plan(self, run: int, following: str) -> None:
+        """Keep the plan of a run as what differs from that of the following one."""
+        plan = self.runs.last_plan()
+        packed = pack_plan(plan, following)
+        row = self._db.execute("SELECT versions, started, finished FROM runs WHERE run = ?", (run,)).fetchone()
+        digest = row_digest("runs", (run, packed, *row))
+        self._db.execute("UPDATE runs SET plan = ?, digest = ? WHERE run = ?", (packed, digest, run))
+
+    def end_season(self, when: str) -> None:
+        """Record that the season of a contest has ended, and disclose the keys of its secret dice."""
+        with self.transaction():
+            self._set("runs", "finished", when, "run = (SELECT max(run) FROM runs)")
+            self._set("keys", "disclosed", when, "TRUE")
+
+    def erase_sources(self, bundles: Iterable[str]) -> None:
+        """Remove the files of bundles; their bots and results stay."""
+        with self.transaction():
+            for bundle in bundles:
+                digest = row_digest("bundles", (bundle, b""))
+                self._db.execute("UPDATE bundles SET files = x'', digest = ? WHERE bundle = ?", (digest, bundle))
 
     def _next(self, table: str, key: str) -> int:
         """Return one more than the largest key."""
