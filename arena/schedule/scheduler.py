@@ -73,6 +73,8 @@ class Scheduler(Model, ABC):
     """Whether configurations may name it."""
     hints: ClassVar[ConfigHints] = {}
     """Of the keys that `arena init` writes commented out."""
+    has_rounds: ClassVar[bool] = False
+    """Whether the plan changes from round to round, as events say."""
     takes_turns: ClassVar[bool] = False
     """Whether the first two entries of the one table take turns in a seat, in which alone they are compared."""
 

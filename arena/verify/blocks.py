@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from arena.core.match_ids import match_id
+from arena.plan.model import ResolvedPlan
 from arena.schedule.blocks import Block
 from arena.store import Store
 from arena.tournament.lookup import playable_blocks
@@ -77,6 +78,11 @@ class BlockFinder:
         self.seen: set[int] = set()
         self.followed = not contents.unread
         """Whether all plans could be read, so that a block in none of them is a finding."""
+
+    @property
+    def plans(self) -> list[ResolvedPlan]:
+        """The plans that tasks name by their numbers."""
+        return [plan.resolved for plan in self.contents.plans]
 
     def tasks(self) -> Iterator[BlockTask]:
         """Yield every block of the log once, with its place in the latest plan that has it."""
@@ -158,25 +164,17 @@ class BlockFinder:
             )
 
 
-def check_blocks(
-    path: Path,
-    db: sqlite3.Connection,
-    contents: LogContents,
-    findings: Findings,
-    workers: int,
-    show: Callable[[int], None],
-) -> LogTotals:
+def check_blocks(finder: BlockFinder, path: Path, workers: int, show: Callable[[int], None]) -> LogTotals:
     """Check every match of a log; findings come in the same order for any number of workers."""
-    finder = BlockFinder(db, Store(path, db, None), contents, findings)
-    plans = [plan.resolved for plan in contents.plans]
-    arguments = (path, plans, {hash: key.key for hash, key in contents.secret.items()})
-    matches = db.execute("SELECT count(*) FROM matches").fetchone()[0]
+    secret = {hash: key.key for hash, key in finder.contents.secret.items()}
+    arguments = (path, finder.plans, secret)
+    matches = finder.db.execute("SELECT count(*) FROM matches").fetchone()[0]
     tasks, totals = finder.tasks(), finder.totals
     several = workers > 1 and matches > MAX_MATCHES_OF_ONE_PROCESS
     for done in check_in_processes(tasks, arguments, workers) if several else check_here(tasks, arguments):
         totals.matches += done.matches
         totals.draws += done.draws
         totals.not_replayed += done.unverified
-        findings.take(done.shown, done.count)
+        finder.findings.take(done.shown, done.count)
         show(totals.matches)
     return totals

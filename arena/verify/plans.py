@@ -15,7 +15,9 @@ from arena.plan.bots import bot_identity
 from arena.plan.model import BotRecord, ResolvedPlan, dice_fields
 from arena.registry.bundles import MAX_BUNDLE_BYTES, Bundle
 from arena.schedule.blocks import Schedule
-from arena.store import BotRow
+from arena.schedule.ladder_rounds import Event, Joined
+from arena.store import BotRow, EventRow
+from arena.tournament.seasons import read_event
 from arena.verify.findings import Findings
 
 MAX_BUNDLE_BYTES = 4 * MAX_BUNDLE_BYTES
@@ -52,6 +54,20 @@ class LogContents:
     """Bundles by hash, without the names of the bots' modules."""
     secret: dict[str, SecretKey] = field(default_factory=dict)
     """Keys of secret dice that fit their hashes, by hash."""
+    events: list[Event] = field(default_factory=list)
+    """Of a contest's season, whose `plans` are the latest one alone."""
+    erased: set[str] = field(default_factory=set)
+    """Hashes of bundles whose files were removed, since their author was erased."""
+
+    @property
+    def bots_of_plans(self) -> list[BotRecord]:
+        """All bots that are or were in a plan."""
+        found = {bot.identity: bot for plan in self.plans for bot in plan.resolved.bots}
+        for event in self.events:
+            if isinstance(event, Joined) and event.entry.identity not in found:
+                data = vars(event.entry) | {"params": json.loads(event.entry.params)}
+                found[event.entry.identity] = BotRecord(**data)
+        return [*found.values()]
 
 
 def read_contents(db: sqlite3.Connection, findings: Findings) -> LogContents:
@@ -64,19 +80,26 @@ def read_contents(db: sqlite3.Connection, findings: Findings) -> LogContents:
     with findings.guard("cannot be read", table="bundles"):
         for key, packed in db.execute("SELECT bundle, files FROM bundles ORDER BY bundle"):
             with findings.guard(f"bundle {key} cannot be read", table="bundles"):
-                contents.bundles[key] = _bundle(key, packed)
+                if packed == b"":
+                    contents.erased.add(key)
+                else:
+                    contents.bundles[key] = _bundle(key, packed)
     with findings.guard("cannot be read", table="bots"):
         for row in db.execute("SELECT identity, spec, module, class, bundle FROM bots ORDER BY bot"):
             contents.bots[row[0]] = BotRow(*row)
     with findings.guard("cannot be read", table="runs"):
         _read_runs(db, contents, findings)
+    with findings.guard("cannot be read", table="events"):
+        for row in db.execute("SELECT round, kind, label, data FROM events ORDER BY number"):
+            with findings.guard(f"event of round {row[0]}", table="events"):
+                contents.events.append(read_event(EventRow(*row)))
     if not contents.plans and not contents.unread:
         findings.add("holds no run", table="runs")
     for plan in contents.plans:
         _check_dice(plan, contents, findings)
-        for bot in plan.resolved.bots:
-            with findings.guard(f"bot {bot.identity}", table="bots"):
-                _check_bot(bot, contents)
+    for bot in contents.bots_of_plans:
+        with findings.guard(f"bot {bot.identity}", table="bots"):
+            _check_bot(bot, contents)
     _check_unused(contents, findings)
     return contents
 
@@ -100,7 +123,8 @@ def _bundle(key: str, packed: bytes) -> Bundle:
 
 
 def _read_runs(db: sqlite3.Connection, contents: LogContents, findings: Findings) -> None:
-    known: dict[str, LoggedPlan | None] = {}
+    known: dict[str | bytes, LoggedPlan | None] = {}
+    season: LoggedPlan | None = None
     query = "SELECT run, plan, versions, started, finished FROM runs ORDER BY run DESC"
     for run, text, versions, started, finished in db.execute(query):
         with findings.guard(f"run {run}: its times and versions cannot be read", table="runs"):
@@ -108,6 +132,9 @@ def _read_runs(db: sqlite3.Connection, contents: LogContents, findings: Findings
                 datetime.fromisoformat(when)
             if not all(isinstance(version, str) for version in dict(json.loads(versions)).values()):
                 raise StoreError("a version is no text")
+        if season is not None:  # its rounds are followed, not read one by one
+            season.runs.append(run)
+            continue
         if text not in known:
             known[text] = None
             with findings.guard(f"run {run}: its plan cannot be read", table="runs"):
@@ -118,6 +145,7 @@ def _read_runs(db: sqlite3.Connection, contents: LogContents, findings: Findings
         if (plan := known[text]) is not None:
             plan.runs.append(run)
             plan.finished |= finished is not None
+            season = plan if plan.schedule.scheduler.has_rounds else None
 
 
 def _check_dice(plan: LoggedPlan, contents: LogContents, findings: Findings) -> None:
@@ -153,6 +181,8 @@ def _check_bot(planned: BotRecord, contents: LogContents) -> None:
     if bot_identity(name, row.bundle, row.class_name, planned.params) != row.identity:
         raise StoreError("its identity does not follow from its class, parameters and bundle")
     bundle = contents.bundles.get(row.bundle)
+    if row.bundle in contents.erased:
+        return
     if bundle is None:
         raise StoreError(f"its bundle {row.bundle} is missing or damaged")
     base = row.module.replace(".", "/")
@@ -164,7 +194,7 @@ def _check_unused(contents: LogContents, findings: Findings) -> None:
     """Check that every bot is in a plan, and every bundle belongs to a bot."""
     if contents.unread:
         return
-    planned = {bot.identity for plan in contents.plans for bot in plan.resolved.bots}
+    planned = {bot.identity for bot in contents.bots_of_plans}
     for identity in sorted(contents.bots.keys() - planned):
         findings.add(f"bot {identity} is in no plan", table="bots")
     for key in sorted(contents.bundles.keys() - {row.bundle for row in contents.bots.values()}):
