@@ -166,7 +166,7 @@ def resolve_bots(
             own.start()
         for number, bot in enumerate(found):
             try:
-                bots.append(_describe(bot, boards, own))
+                bots.append(describe_bot(bot, boards, own))
             except (BotError, EngineError) as error:
                 raise ConfigError(f"{where(number)}{error}") from None
         return bots
@@ -191,7 +191,7 @@ def _find(entry: BotEntry, folders: Sequence[Path], home: str | Path | None) -> 
     return FoundBot(source, source.bundle(), options, isolation)
 
 
-def _describe(bot: FoundBot, boards: Sequence[tuple[str, int]], worker: WorkerProcess) -> ResolvedBot:
+def describe_bot(bot: FoundBot, boards: Sequence[tuple[str, int]], worker: WorkerProcess) -> ResolvedBot:
     """Return a bot with what it declares; raises `BotError` or `EngineError` where it cannot be used."""
     source = bot.source
     declaration = declaration_of(source, bot.bundle, bot.isolation, boards, worker)

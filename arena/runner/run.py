@@ -9,7 +9,7 @@ from __future__ import annotations
 import gc
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
 from arena.core.errors import WorkerError
@@ -23,6 +23,7 @@ from arena.runner.options import RunOptions
 from arena.runner.play_order import MAX_CHUNK_MATCHES
 from arena.runner.progress import Outcome, Progress
 from arena.runner.queue import MatchQueue
+from arena.store import EventRow
 from arena.tournament.tournament import Tournament
 from arena.workers.messages import RATINGS, GameStopped, Played, WorkerDeath, WorkerLost, decode
 from arena.workers.pools import POLL_SECONDS, Answer, Chunk, LocalPool
@@ -45,9 +46,11 @@ class Run:
         first: WorkerProcess | None = None,
         show: Callable[[Progress], None] = lambda progress: None,
         on_complete: Callable[[int], None] = lambda board: None,
+        events: Sequence[EventRow] = (),
     ) -> None:
         """`tournament` is the plan's, with its log; `first` is a worker that has been started already.
 
+        `events` are those of a contest's round, which are recorded with the run that begins it.
         `on_complete` is called, while others are played, with each board of which the log has every match.
         """
         self.plan, self.options, self.show = plan, options, show
@@ -61,6 +64,7 @@ class Run:
         self.on_complete = on_complete
         self._completed: set[int] = set()
         """Boards that `on_complete` was called with."""
+        self._events = events
         self._number = 0
         """Of the run in the log."""
         self._written = time.monotonic()
@@ -101,7 +105,7 @@ class Run:
         bundles = {key: json.dumps({name: text.hex() for name, text in files}) for key, files in sources.items()}
         games = {f"game {name}": str(rules) for name, rules in self.plan.rules.items()}
         started, versions = datetime.now(UTC).isoformat(), json.dumps({**self.first.versions, **games})
-        self._number = self.store.begin_run(resolved, versions, started, bots, bundles)
+        self._number = self.store.begin_run(resolved, versions, started, bots, bundles, self._events)
 
     def _play_missing(self) -> None:
         """Play stage after stage with workers that are started for it, and write what they have played."""

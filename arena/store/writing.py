@@ -24,8 +24,8 @@ from arena.store.content_errors import primary_code
 from arena.store.digests import block_rows, match_digest, row_digest, timing_digest
 from arena.store.file_guard import DATA_FILE_SUFFIXES, FileGuard, Row
 from arena.store.locking import keep_locked, lock_log
-from arena.store.reading import StoreReader
 from arena.store.plan_deltas import WHOLE_PLAN_RUNS, pack_plan
+from arena.store.reading import StoreReader
 from arena.store.rows import BotRow, EventRow, FinishedMatch, estimate_columns
 from arena.store.schema import connect, create_tables
 

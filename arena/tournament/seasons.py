@@ -45,7 +45,8 @@ def read_event(row: EventRow) -> Event:
             entry = Entry(**bot.model_dump(exclude={"params"}), params=json.dumps(bot.params, sort_keys=True))
             event: Event = Joined(entry, tuple(int(number) for number in data["boards"]))
         else:
-            event = {LEFT: Departed, RETIRED: Retired}[row.kind](row.label)
+            leaving: dict[str, type[Departed] | type[Retired]] = {LEFT: Departed, RETIRED: Retired}
+            event = leaving[row.kind](row.label)
         if event_row(row.round, event) != row:
             raise ValueError("is not as the arena writes it")
         return event

@@ -90,7 +90,9 @@ class SeasonFinder(BlockFinder):
         if logged.is_last and not self.contents.plans[0].finished:
             return
         there = self._known([block.identity for block in batch])
-        missing = sum(lineups - len(there[block.identity][1]) if block.identity in there else lineups for block in batch)
+        missing = sum(
+            lineups - len(there[block.identity][1]) if block.identity in there else lineups for block in batch
+        )
         if missing:
             self.findings.add(f"{missing:,} matches of the round of run {logged.run} are missing", table="matches")
 
