@@ -42,7 +42,7 @@ def loosened(log):
 
 @pytest.fixture(scope="module")
 def sound(tmp_path_factory):
-    """A log with every match of the plan, forfeits, moves, notes, estimates, a key, two runs."""
+    """A log with every match of the plan, forfeits, moves, notes, estimates, a key, two runs, an event."""
     log = tmp_path_factory.mktemp("sound") / "matches.db"
     with Store.create(log) as store:
         store.keep_key(KEY, "2026")
@@ -52,6 +52,8 @@ def sound(tmp_path_factory):
         noted = noted._replace(estimates=pack_estimates([(0, [500, -500], [7], [7, 2])]), dropped={1: 3})
         store.add(PLAN, [finished(MATCHES[0], noted)], begin(store, PLAN))
         store.finish_run("2027", counted=[])
+        with store.transaction():
+            store._insert_new("events", 1, 1, "joined", "b1.1", "{}")
     return log
 
 
