@@ -33,10 +33,10 @@ def hand_in(
     author: Author,
     name: str,
     files: Mapping[str, bytes],
-    class_name: str = "",
+    main: str = "",
 ) -> Received:
     """Keep the bot in uploaded files as a version of an author's bot; without a `name` it is the author's one bot's, or
-    that of the file.
+    that of the file. `main` is as for `arena.registry.uploads.uploaded_bot`.
 
     Raises `AccountError` for who may not hand in, or not now, `BotError` for files that hold no bot, `UnwritableError`
     where the disk is short.
@@ -46,7 +46,7 @@ def hand_in(
     if size > config.max_upload << 20:
         raise AccountError(f"the upload has {size:,} bytes; this contest takes at most {config.max_upload} MiB")
     check_room(home)
-    bot = uploaded_bot(files, class_name)
+    bot = uploaded_bot(files, main)
     name = name.strip() or _usual_name(accounts, config, author, files)
     accounts.submissions.check_allowed(config.name, author.id, name, config.allowance)
     try:

@@ -39,8 +39,8 @@ class UploadedBot(NamedTuple):
     bundle: Bundle
 
 
-def uploaded_bot(files: Mapping[str, bytes], class_name: str = "") -> UploadedBot:
-    """Return the bot in uploaded files, by their names; `class_name` chooses one where a file holds several.
+def uploaded_bot(files: Mapping[str, bytes], main: str = "") -> UploadedBot:
+    """Return the bot in uploaded files, by their names; `main`, `my_bot.py:MyBot`, chooses one where there are several.
 
     Files are one Python file, one ONNX model, one ZIP archive, or those of a folder: a program with its `bot.toml`, or
     Python files of which one holds a bot. Raises `BotError` of one line for anything else.
@@ -64,15 +64,20 @@ def uploaded_bot(files: Mapping[str, bytes], class_name: str = "") -> UploadedBo
             except (FileExistsError, NotADirectoryError, IsADirectoryError):
                 raise BotError(f"{name}: is a file as well as a folder") from None
         try:
-            source = own_bot(str(_main_file(folder, files, class_name)))
+            source = own_bot(str(_main_file(folder, files, main)))
             return UploadedBot(source.module, source.class_name, source.bundle())
         except (ArenaError, EngineError) as error:
             words = str(error).replace(f"{folder}/", "").replace(f"{folder.name}/", "").replace(str(folder), "the bot")
             raise BotError(words) from None
 
 
-def _main_file(folder: Path, files: Mapping[str, bytes], class_name: str) -> Path | str:
-    """Return what names the bot of a folder: its manifest's folder, or the one Python file that holds a bot."""
+def _main_file(folder: Path, files: Mapping[str, bytes], main: str) -> Path | str:
+    """Return what names the bot of a folder: its manifest's folder, the file named, or the one that holds a bot."""
+    file, _, class_name = main.partition(":")
+    if file:
+        if file not in files or not file.endswith(PYTHON_SUFFIX):
+            raise BotError(f"the upload holds no file '{file[:80]}'")
+        return f"{folder / file}{f':{class_name}' if class_name else ''}"
     if MANIFEST_FILE in files:
         return folder
     top = [name for name in sorted(files) if "/" not in name and name.endswith(PYTHON_SUFFIX)]

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from arena.cli.arguments import AsJson, BotPath, CheckIsolation, Group, Home
+from arena.core.errors import ConfigError
 from arena.isolation import SUBMITTED_LEVEL
 
 app = Group("Bots and games")
@@ -103,21 +104,34 @@ def check(
 @app.command(epilog="Example: arena submit my_bot.py --name my_bot --author Ann")
 def submit(
     path: BotPath,
-    name: Annotated[str, typer.Option(help="Name of the bot in tournaments.")],
-    author: Annotated[str, typer.Option(help="Name of its author.")],
+    name: Annotated[
+        str | None, typer.Option(help="Name of the bot in tournaments. With --to by default that of the one you have.")
+    ] = None,
+    author: Annotated[str | None, typer.Option(help="Name of its author; with --to the token tells it.")] = None,
     isolation: CheckIsolation = SUBMITTED_LEVEL,
     game: Annotated[
         list[str] | None, typer.Option(help="Check it on this game only; may be repeated. Default: all it plays.")
     ] = None,
+    to: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="Hand it in to the contest at this address; ARENA_TOKEN signs in."),
+    ] = None,
     as_json: AsJson = False,
     home: Home = None,
 ) -> int:
-    """Check a bot and keep its source for tournaments.
+    """Check a bot and keep its source for tournaments, or hand it in to a contest on a server.
 
     Tournaments under the same home find it by its name. Submitting a name again adds a version.
     """
+    if to is not None:
+        from arena.cli.handing_in import print_hand_in
+
+        return print_hand_in(path, to, name, as_json)
     from arena.cli.submitting import print_submit
 
+    if name is None or author is None:
+        missing = "--name" if name is None else "--author"
+        raise ConfigError(f"{missing}: is missing; a bot is submitted under a name, by an author")
     return print_submit(path, name, author, isolation, game, as_json, home)
 
 

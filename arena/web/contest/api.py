@@ -428,13 +428,16 @@ def _add_changes(api: FastAPI, portal: Portal) -> None:
             }
         },
     )
-    async def hand_in(request: Request, id: str, file: str, name: str = "") -> VersionRecord:
-        """Hand in a bot: the body is a Python file, an ONNX model or a ZIP archive, as the name of `file` says."""
+    async def hand_in(request: Request, id: str, file: str, name: str = "", main: str = "") -> VersionRecord:
+        """Hand in a bot: the body is a Python file, an ONNX model or a ZIP archive, as the name of `file` says.
+
+        `main`, such as `my_bot.py:MyBot`, chooses the bot where an archive holds several.
+        """
         view, grant = await run_in_threadpool(portal.view, id), await run_in_threadpool(program, request)
         content = await request.body()
 
         def take() -> VersionRecord:
-            return _version(*received_from(portal, view, grant.author.id, name, {file: content}))
+            return _version(*received_from(portal, view, grant.author.id, name, {file: content}, main))
 
         return await run_in_threadpool(take)
 

@@ -137,11 +137,13 @@ def _take(portal: Portal, request: Request, id: str, name: str, files: dict[str,
     return JSONResponse({"address": address}) if by_script else RedirectResponse(address, 303)
 
 
-def received_from(portal: Portal, view: ContestView, author: str, name: str, files: dict[str, bytes]) -> Received:
-    """Hand files in for an author; raises an `ArenaError`."""
+def received_from(
+    portal: Portal, view: ContestView, author: str, name: str, files: dict[str, bytes], main: str = ""
+) -> Received:
+    """Hand files in for an author, as `arena.contest.handing_in.hand_in` does; raises an `ArenaError`."""
     portal.door.submissions.take(author)
     who = portal.accounts.authors.get(author)
-    return hand_in(portal.accounts, portal.catalog.home, view.config, who, name, files)
+    return hand_in(portal.accounts, portal.catalog.home, view.config, who, name, files, main)
 
 
 def _add_bots(app: FastAPI, portal: Portal) -> None:

@@ -66,7 +66,16 @@ def test_has_the_same_bundle_however_a_bot_is_handed_in():
 def test_takes_the_named_class_of_a_file_that_holds_several():
     with pytest.raises(BotError, match="holds 2 bots"):
         uploaded_bot({"mine.py": BOT + OTHER})
-    assert uploaded_bot({"mine.py": BOT + OTHER}, "Other").class_name == "Other"
+    assert uploaded_bot({"mine.py": BOT + OTHER}, ":Other").class_name == "Other"
+
+
+def test_takes_the_named_file_of_several_that_hold_bots():
+    files = {"a.py": BOT, "b.py": OTHER}
+    assert uploaded_bot(files, "b.py").class_name == "Other"
+    assert uploaded_bot(files, "a.py:Mine").class_name == "Mine"
+    for main in ("c.py", "../a.py", "a.py:Nobody", "a", "/etc/passwd"):
+        with pytest.raises(BotError):
+            uploaded_bot(files, main)
 
 
 @pytest.mark.parametrize(
