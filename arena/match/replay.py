@@ -15,7 +15,7 @@ from arena.match.faults import FORFEIT_CAUSES
 from arena.match.player import MAX_NOTE_CHARS, clean_note
 from arena.match.result import final_hash, final_scores, ranks_with_forfeits
 from arena.match.stored import StoredMatch
-from arena.match.views import view
+from arena.match.views import lent, view
 from arena.schedule.boards import Board
 from arena.schedule.foreign import FOREIGN_RESULTS_LABEL, is_foreign_name
 from engine import CHANCE, TERMINAL, EngineError, Game, Names, State, load_game
@@ -59,33 +59,46 @@ class ReplayedPly(NamedTuple):
 
 def in_words(match: StoredMatch, keys: KeyPair | None, drawn: bool) -> Iterator[ReplayedPly]:
     """Yield every ply of a match as `replay` does, in words; `drawn` with drawings and sentences."""
-    names, before = Names.of_players(match.names), None
-    for ply in replay(match, keys):
-        drawing, sentence = (str(ply.state), _sentence(match, before, ply, names)) if drawn else ("", "")
+    names = Names.of_players(match.names)
+    for before, ply in follow(match, keys):
+        drawing, sentence = (str(ply.state), _sentence(before, ply, names)) if drawn else ("", "")
         yield ReplayedPly(*ply[:5], drawing, ply.evaluation, ply.line, sentence)
-        before = ply.state.clone() if drawn else None  # the other one is changed by the next ply
 
 
-def _sentence(match: StoredMatch, before: State | None, ply: Ply, names: Names) -> str:
-    """Return what a ply did; nothing where the game's words fail. The first one was before no other."""
+def _sentence(before: State, ply: Ply, names: Names) -> str:
+    """Return what a ply did; nothing where the game's words fail."""
     with contextlib.suppress(Exception):  # whatever a plug-in's words do: there is the notation
-        before = before or game_of(match).new_initial_state()
         return before.tell(before.string_to_action(ply.text), names, ply.state).text
     return ""
 
 
 def replay(match: StoredMatch, keys: KeyPair | None = None) -> Iterator[Ply]:
-    """Yield every ply of a match in order; with keys, every draw is recomputed.
+    """Yield every ply of a match in order, each with a state of its own; with keys, every draw is recomputed.
 
     Raises `StoreError` when the moves are not legal or do not end as the log says.
     """
+    for _, ply in follow(match, keys):
+        yield ply._replace(state=view(ply.state, None))
+
+
+def follow(match: StoredMatch, keys: KeyPair | None = None) -> Iterator[tuple[State, Ply]]:
+    """Yield every ply as `replay` does, and the state before it. Both states are lent: the next ply changes them.
+
+    No state is copied, which for some games means that all plies are played again: the match is played twice, the
+    second time a ply behind the first.
+    """
+    game = game_of(match)
     estimates, before = match.estimates, None
-    for ply in walk_plies(match, game_of(match), keys):
-        state = view(ply.state, None)
+    for ply in walk_plies(match, game, keys):
+        before = game.new_initial_state() if before is None else before
         evaluation, line, _ = estimates.get(ply.number, NO_ESTIMATE)
-        words = _line_notation(before or state.game.new_initial_state(), line, ply) if line else ()
-        yield ply._replace(state=state, evaluation=evaluation, line=words)
-        before = state.clone() if estimates else None  # the other one is the reader's
+        words = _line_notation(before, line, ply) if line else ()
+        yield lent(before, None), ply._replace(state=lent(ply.state, None), evaluation=evaluation, line=words)
+        try:
+            before.apply_action(before.string_to_action(ply.text))
+        except Exception as error:
+            name = match_id(match.identity, match.lineup)
+            raise StoreError(f"match {name}: its game fails when it is replayed: {summarise_error(error)}") from error
 
 
 def _line_notation(before: State, line: Iterable[int], ply: Ply) -> tuple[str, ...]:

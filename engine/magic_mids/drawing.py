@@ -201,7 +201,7 @@ def _dice(state: KernelState, layout: Layout) -> list[str]:
 def _face(letter: str) -> str:
     """Return what is on a face: spots, a star for the ace, nothing but a word for the blank."""
     if letter == "b":
-        return text(0, 4, "blank", 11, fill=FAINT, text_anchor="middle")
+        return text(0, 4, "blank", 12, fill=FAINT, text_anchor="middle")
     if letter == "a":
         return element("path", d=STAR, fill=MARK, stroke=INK)
     return spots(int(letter), DIE)

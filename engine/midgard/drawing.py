@@ -54,7 +54,7 @@ class Layout(NamedTuple):
     height: float
 
 
-WIDE = Layout(30, 330, 74, 11, 190, 20, 660, 690)
+WIDE = Layout(30, 330, 74, 15, 190, 20, 660, 690)
 SLIM = Layout(15, 170, 78, 11, 150, 10, NARROW, 426)
 FILLS = {"s": SEAT_COLOURS[SEA], "l": SEAT_COLOURS[LAND], notation.ICE: COLD, notation.BLIZZARD: COLD}
 INKS = {"s": SEAT_INKS[SEA], "l": SEAT_INKS[LAND], notation.ICE: DIM, notation.BLIZZARD: DIM}

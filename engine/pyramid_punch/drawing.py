@@ -266,7 +266,7 @@ def _badge(seat: int, side: float) -> str:
     middle, radius = side / 2, max(BADGE * side, 9.0)
     circle = {"cx": middle, "cy": middle, "r": radius}
     style = {"text_anchor": "middle", "font_weight": "bold", "fill": SEAT_INKS[seat]}
-    size = min(15.0, max(11.0, radius * 1.3))
+    size = min(15.0, max(12.0, radius * 1.3))
     return element("circle", **circle, fill=SEAT_COLOURS[seat], stroke=INK, stroke_width=1.5) + text(
         middle, middle + size * 0.36, str(seat), size, **style
     )

@@ -18,7 +18,7 @@ from arena.core.errors import ConfigError, StoreError
 from arena.core.files import write_file
 from arena.core.match_ids import match_id
 from arena.match.alarm import GAME_CPU_SECONDS
-from arena.match.replay import game_of, replay
+from arena.match.replay import follow, game_of
 from arena.match.stored import StoredMatch
 from arena.results.pages.replay import MAX_SVG_CHARS, bounded
 
@@ -114,7 +114,7 @@ def _pictures(match: StoredMatch, plies: Sequence[int], narrow: bool) -> list[st
         state = game_of(match).new_initial_state()
         if 0 in wanted:
             pictures.append(state.picture(names=match.names, narrow=narrow))
-        for number, ply in enumerate(replay(match), 1):
+        for number, (_, ply) in enumerate(follow(match), 1):
             if number in wanted:
                 pictures.append(ply.state.picture(names=match.names, narrow=narrow))
             alarm.arm(GAME_CPU_SECONDS)

@@ -13,7 +13,7 @@ from arena.core.files import write_file
 from arena.core.match_ids import match_id
 from arena.match.alarm import GAME_CPU_SECONDS, Alarm
 from arena.match.game_faults import TimeUp
-from arena.match.replay import Ply, game_of, replay
+from arena.match.replay import Ply, follow, game_of
 from arena.match.stored import StoredMatch
 from arena.results.pages.templates import notation, single_file
 from engine import CHANCE, State
@@ -30,13 +30,16 @@ def replay_page(match: StoredMatch) -> bytes:
 def replay_values(match: StoredMatch) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the data that the script of a match's page reads, and the values of its template."""
     game = game_of(match)
-    notes, frames, mistakes, names = dict(match.notes), [], _Mistakes(), Names.of_players(match.names)
+    notes, mistakes, names = dict(match.notes), _Mistakes(), Names.of_players(match.names)
+    frames: list[Frame] = []
+    slim: list[str] = []
     plies: list[dict[str, Any]] = []
     with bounded(f"match {match_id(match.identity, match.lineup)}") as alarm:
         alarm.arm(GAME_CPU_SECONDS)
-        before = game.new_initial_state()
-        frames.append(frame(before, match.names))
-        for ply in replay(match):
+        last = game.new_initial_state()
+        frames.append(frame(last, match.names))
+        slim.append(drawn(last, match.names, narrow=True))
+        for before, ply in follow(match):
             marks = [*_marks(before, ply.state), *mistakes.marks(ply)]
             plies.append(
                 {
@@ -53,20 +56,23 @@ def replay_values(match: StoredMatch) -> tuple[dict[str, Any], dict[str, Any]]:
                 }
             )
             frames.append(frame(ply.state, match.names))
-            before = ply.state
+            slim.append(drawn(ply.state, match.names, narrow=True))
+            last = ply.state
             alarm.arm(GAME_CPU_SECONDS)
-        outcome = outcome_of(match, before, names)
+        outcome = outcome_of(match, last, names)
     for seat, (cause, ply_number) in match.forfeits.items():
         if plies:
             ply_data = plies[min(max(ply_number, 0), len(plies) - 1)]
             ply_data["marks"].append(f"seat {seat} forfeits: {cause}")
             ply_data["kinds"].append("forfeit")
     places = sorted(range(match.players), key=lambda seat: match.ranks[seat])
-    pictures, elements = _deduplicated([picture for _, picture in frames])
+    wide = [picture for _, picture in frames]
+    pictures, elements = _deduplicated(wide if slim == wide else [*wide, *slim])
     texts = [text for text, _ in frames]
     data = {
         "plies": plies,
-        "pictures": pictures,
+        "pictures": pictures[: len(wide)],
+        "narrow": pictures[-len(slim) :],
         "elements": elements,
         "texts": texts,
         "clocks": _clocks(match),
@@ -155,14 +161,18 @@ def frame(state: State, names: Sequence[str] | None = None) -> Frame:
 
     Raises `ValueError` for one that no page can show, and what the game raises.
     """
-    text = str(state)
+    return Frame(str(state), drawn(state, names))
+
+
+def drawn(state: State, names: Sequence[str] | None = None, narrow: bool = False) -> str:
+    """Return a position as SVG, empty where its game draws none; raises what `frame` raises."""
     try:
-        picture = state.picture(names=names)
+        picture = state.picture(names=names, narrow=narrow)
     except EngineError:
-        return Frame(text, "")
+        return ""
     if not isinstance(picture, str) or len(picture) > MAX_SVG_CHARS:
         raise ValueError(f"svg() must return text of at most {MAX_SVG_CHARS:,} letters")
-    return Frame(text, picture)
+    return picture
 
 
 def _deduplicated(pictures: Sequence[str]) -> tuple[list[list[int]], list[str]]:

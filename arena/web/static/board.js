@@ -28,7 +28,11 @@ export function make(name, attributes = {}, ...inside) {
 /** @param {string} text @returns {SVGSVGElement | null} */
 function drawing(text) {
   const root = new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
-  return root.localName === "svg" ? /** @type {any} */ (document.importNode(root, true)) : null;
+  if (root.localName !== "svg") return null;
+  const drawn = /** @type {SVGSVGElement} */ (/** @type {unknown} */ (document.importNode(root, true)));
+  const height = drawn.viewBox.baseVal?.height;
+  if (height) drawn.style.maxHeight = `max(66vh, ${(narrow.matches ? 1.02 : LEAST_SCALE) * height}px)`;
+  return drawn;
 }
 
 /** @param {string} part */
@@ -42,9 +46,11 @@ function signed(value) {
 }
 
 /** Whether the screen is narrow: then the server is asked for the narrow drawing. */
-export const narrow = matchMedia("(max-width: 40rem)");
+export const narrow = matchMedia("(max-width: 50rem)");
 
 const SIZES = /** @type {Record<string, string>} */ ({ S: "small", M: "medium", L: "large", O: "stone" });
+/** The smallest letters of a wide drawing are of 12 units, which are then 11 pixels. */
+const LEAST_SCALE = 0.92;
 const MOVE_MILLISECONDS = 280;
 const LEAST_TARGET = 24;
 const MANY_MARKS = 40;

@@ -3,7 +3,9 @@
   const packed = Uint8Array.from(atob(document.getElementById("data").textContent), (c) => c.charCodeAt(0));
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
   const match = await new Response(stream).json();
-  const { plies, pictures, elements, texts, clocks, players, bots } = match;
+  const { plies, pictures, narrow, elements, texts, clocks, players, bots } = match;
+  const LEAST_SCALE = 0.92; // the smallest letters of drawings, of 12 units, are then 11 pixels
+  const slim = matchMedia("(max-width: 50rem)"); // as in board.js
   const part = (id) => document.getElementById(id);
   part("moves").append(...plies.map(listed));
   const links = [...part("moves").querySelectorAll("a")];
@@ -16,11 +18,7 @@
     ply = Math.max(0, Math.min(plies.length, ply));
     if (ply === shown) return;
     shown = ply;
-    const picture = pictures[ply].map((number) => elements[number]).join("");
-    if (picture) {
-      const drawing = new DOMParser().parseFromString(picture, "image/svg+xml").documentElement;
-      part("board")?.replaceChildren(document.importNode(drawing, true));
-    }
+    draw();
     part("words").textContent = texts[ply];
     part("slider").value = ply;
     part("caption").textContent = caption(ply);
@@ -38,6 +36,19 @@
     showEvents();
     showShare(ply);
     if (remember) history.replaceState(null, "", `#${ply}`);
+  }
+
+  function drawing() {
+    return (slim.matches ? narrow : pictures)[shown].map((number) => elements[number]).join("");
+  }
+
+  function draw() {
+    const picture = drawing();
+    if (!picture) return;
+    const drawn = document.importNode(new DOMParser().parseFromString(picture, "image/svg+xml").documentElement, true);
+    const height = drawn.viewBox.baseVal?.height;
+    if (height) drawn.style.maxHeight = `max(72vh, ${(slim.matches ? 1.02 : LEAST_SCALE) * height}px)`;
+    part("board")?.replaceChildren(drawn);
   }
 
   function element(name, className, text, title = "") {
@@ -119,10 +130,9 @@
   }
 
   function saveDrawing() {
-    const drawing = pictures[shown].map((number) => elements[number]).join("");
     const link = part("share-svg");
     URL.revokeObjectURL(link.href);
-    link.href = URL.createObjectURL(new Blob([drawing], { type: "image/svg+xml" }));
+    link.href = URL.createObjectURL(new Blob([drawing()], { type: "image/svg+xml" }));
     link.download = `position-${shown}.svg`;
   }
 
@@ -213,6 +223,7 @@
   });
   const fromAddress = () => show(Number.parseInt(location.hash.slice(1), 10) || 0, false);
   addEventListener("hashchange", fromAddress);
+  slim.addEventListener("change", draw);
   part("controls").hidden = false;
   fromAddress();
 })();
