@@ -132,6 +132,8 @@ def _add_log_pages(show: Callable[..., None], catalog: LogCatalog, links: Links,
     of_log("", _kind_of(folder).page_of)
     of_log("/matches/{match}", match.page_of)
     of_log("/live", live.page_of)
+    if folder != f"{COMPARISONS_FOLDER}/":
+        of_log("/figures", tournament.figures_page_of, "board")
     of_log("/pair", pair.page_of, "board", "a", "b")
 
 

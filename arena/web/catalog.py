@@ -10,10 +10,10 @@ import os
 import re
 import threading
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
@@ -144,6 +144,7 @@ class LogCatalog:
         """Returns what pages call the bots of a log."""
         self._lock = threading.Lock()
         self._indexes: OrderedDict[Path, MatchIndex] = OrderedDict()
+        self._computed: Counter[Path] = Counter()
 
     def words(self, problem: object) -> str:
         """Return what an error says, without the folder that the home is in."""
@@ -186,7 +187,18 @@ class LogCatalog:
         """
         wait = self.patience if patience == -1 else patience
         urgent, kind = not log.is_running(), what if isinstance(what, str) else what[0]
-        return self.results.get((log.path, what), log.stamp(), compute, wait, urgent, slow=True, kind=kind)
+        done = partial(self.count_result, log)
+        return self.results.get((log.path, what), log.stamp(), compute, wait, urgent, slow=True, kind=kind, done=done)
+
+    def count_result(self, log: Log) -> None:
+        """Count a result that pages of a log may wait for, when it is there or has failed."""
+        with self._lock:
+            self._computed[log.path] += 1
+
+    def computed(self, log: Log | None = None) -> int:
+        """Return how many such results there have been of a log, or of all of them."""
+        with self._lock:
+            return self._computed.total() if log is None else self._computed[log.path]
 
     def deadline(self) -> float | None:
         """Return when the patience of a page that is asked for now is over, by the monotonic clock; None for never."""

@@ -90,6 +90,10 @@ class Links:
         """Return the address of two bots on a board, by its slug and their labels."""
         return _with_query(f"{self.tournament(name)}/pair", {"board": board, "a": a, "b": b})
 
+    def figures(self, name: str, board: str) -> str:
+        """Return the address of the figures of a board, by its slug."""
+        return _with_query(f"{self.tournament(name)}/figures", {"board": board})
+
     def figure(self, name: str, board: str, figure: str, format: str) -> str:
         """Return the address of a figure as a file."""
         return _with_query(f"{self.tournament(name)}/figures/{_part(figure)}.{format}", {"board": board})

@@ -80,8 +80,11 @@ class CacheEntry(Generic[T]):
         executor: ThreadPoolExecutor,
         patience: float | None,
         urgent: bool = False,
+        done: Callable[[], None] = lambda: None,
     ) -> CachedResult[T] | None:
         """Return the result of this version, or else the latest one; None when `patience` is over before the first.
+
+        `done` is called when a result that this begins is there, or has failed.
 
         `patience` is in seconds since it was begun, None to wait for this version in any case. An `urgent` version is
         begun at once, whatever the last one cost. Raises what `compute` raised for this version.
@@ -96,7 +99,7 @@ class CacheEntry(Generic[T]):
             known = self._latest
             due = known is None or urgent or patience is None or self._budget.has_some()
             if self._running is None and due:
-                self._running, self._begun = executor.submit(self._make, version, compute), time.monotonic()
+                self._running, self._begun = executor.submit(self._make, version, compute, done), time.monotonic()
             running = self._running
             left = None if patience is None else max(0.0, self._begun + patience - time.monotonic())
         if running is None or (known is not None and patience is not None):
@@ -106,10 +109,16 @@ class CacheEntry(Generic[T]):
         except NotReadyError:
             return None
         if patience is None and self._latest is not None and self._latest.version != version:
-            return self.get(version, compute, executor, patience)  # another version was under way
+            return self.get(version, compute, executor, patience, urgent, done)  # another version was under way
         return self._latest
 
-    def _make(self, version: Hashable, compute: Callable[[], T]) -> T:
+    def _make(self, version: Hashable, compute: Callable[[], T], done: Callable[[], None]) -> T:
+        try:
+            return self._made(version, compute)
+        finally:
+            done()
+
+    def _made(self, version: Hashable, compute: Callable[[], T]) -> T:
         try:
             value, seconds = self._run(compute)
         except BaseException as error:
@@ -147,6 +156,7 @@ class ResultCache:
         urgent: bool = False,
         slow: bool = False,
         kind: str = "",
+        done: Callable[[], None] = lambda: None,
     ) -> CachedResult[T] | None:
         """Return the result of a key as `CacheEntry.get` does; what is `slow` does not keep others waiting.
 
@@ -158,7 +168,7 @@ class ResultCache:
             self._entries.move_to_end(key)
             if len(self._entries) > self._most:
                 self._entries.popitem(last=False)
-        return kept.get(version, compute, self._slow if slow else self._quick, patience, urgent)
+        return kept.get(version, compute, self._slow if slow else self._quick, patience, urgent, done)
 
     def close(self) -> None:
         """End the process, and the threads when they have done what they are at."""

@@ -86,6 +86,9 @@ class SiteLinks(Links):
     def pair(self, name: str, board: str, a: str, b: str) -> str:
         return self._to(pair_file(name, board, a, b))
 
+    def figures(self, name: str, board: str) -> str:
+        return self._to(figures_file(name, board))
+
     def figure(self, name: str, board: str, figure: str, format: str) -> str:
         return ""
 
@@ -121,6 +124,11 @@ def bot_file(name: str) -> str:
 def match_file(name: str, match: str) -> str:
     """Return the file of a match, by its id."""
     return f"{name}/match-{match}.html"
+
+
+def figures_file(name: str, board: str) -> str:
+    """Return the file of a board's figures, by its slug."""
+    return f"{name}/figures-{_short(board)}.html"
 
 
 def pair_file(name: str, board: str, a: str, b: str) -> str:
@@ -193,6 +201,10 @@ class Site:
         for id in self.matches[name]:
             self._pages[match_file(name, id)] = partial(_made, match.page_of, catalog, name, id)
         schedule = catalog.plan(log).schedule
+        for board in schedule.boards if not log.is_comparison else []:
+            self._pages[figures_file(name, board.slug)] = partial(
+                _made, tournament.figures_page_of, catalog, name, board.slug
+            )
         pairs = [
             (board.slug, *sorted((schedule.entries[a].label, schedule.entries[b].label)))
             for board in schedule.boards
@@ -238,7 +250,7 @@ class Site:
         for file in self._pages:
             folder, _, rest = file.rpartition("/")
             kind = {"games": "game", "bots": "bot"}.get(folder, "pair" if rest.startswith("pair-") else "list")
-            size += 0 if rest.startswith("match-") else TYPICAL_BYTES[kind]
+            size += 0 if rest.startswith(("match-", "figures-")) else TYPICAL_BYTES[kind]
         return Estimate(len(self._pages), replays, matches, size)
 
     def _content(self, file: str) -> bytes:

@@ -142,7 +142,9 @@ def test_pages_say_the_same_without_scripts(addresses, visit):
         page = visit(place, scripts=False)
         assert page.locator("main").inner_text().strip(), place
     page = visit("/tournaments/shown", scripts=False)
-    assert page.locator("figure svg").count() >= 8
+    for board in page.locator("details.folded").all():
+        address = board.locator("p a").get_attribute("href")
+        assert visit(address, scripts=False).locator("figure svg").count() >= 4
 
 
 def test_pages_are_dark_in_dark_mode(addresses, visit):
@@ -210,8 +212,12 @@ def test_what_is_computed_comes_by_itself_and_the_page_is_not_loaded_again(insta
         page.goto(fresh.stdout.readline().split()[0].rstrip("/") + "/tournaments/shown")
         page.evaluate("window.sameDocument = true")
         expect(page.locator(".waiting")).to_have_count(0, timeout=1000 * PATIENCE)
-        assert page.locator("figure .picture svg").count() >= 8
-        assert page.locator("[data-figure]:not([hidden])").count() >= 8, "they can be explored"
+        boards = page.locator("details.folded")
+        for board in boards.all():
+            board.locator("summary").first.click()
+            expect(board.locator("figure .picture svg").first).to_be_visible(timeout=1000 * PATIENCE)
+            assert board.locator("[data-figure]:not([hidden])").count() >= 4, "they can be explored"
+        assert boards.count() == 2 and page.locator("figure .picture svg").count() >= 8
         assert page.locator("#live table").first.locator("tbody tr").count() == 3
         assert page.evaluate("window.sameDocument"), "the page was loaded again"
         assert page.locator("meta[http-equiv=refresh]").count() == 0

@@ -51,6 +51,26 @@ def styles() -> str:
     return f"{static('style.css')}\n{drawings}\n"
 
 
+@cache
+def _dark_style() -> str:
+    """Return the style by which a drawing that stands alone has the colours of dark pages where these are dark."""
+    found = re.search(r"prefers-color-scheme: dark\) {\s*:root {(.*?)}", static("style.css"), re.S)
+    assert found is not None
+    dark = dict(re.findall(r"--([\w-]+): (#\w+);", found[1]))
+    rules = "".join(
+        f'[{what}="{colour}"]{{{what}:{dark[name]}}}'
+        for name, colour in PALETTE.items()
+        if name in dark
+        for what in ("fill", "stroke")
+    )
+    return f"<style>@media (prefers-color-scheme:dark){{{rules}}}</style>"
+
+
+def for_both_schemes(svg: str) -> str:
+    """Return a drawing as a picture of its own, which follows the colour scheme of the page that shows it."""
+    return re.sub(r"<svg\b[^>]*>", lambda tag: tag[0] + _dark_style(), svg, count=1)
+
+
 def single_file(template: str, data: Any, script_name: str = "", **values: Any) -> bytes:
     """Return a page with its styles, script and data inside.
 

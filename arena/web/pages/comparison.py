@@ -36,7 +36,8 @@ def page_of(catalog: LogCatalog, links: Links, name: str) -> Page:
 def event_of(catalog: LogCatalog, links: Links, name: str) -> str:
     """Return what open pages of a comparison are told: its parts that change, as JSON."""
     now = _now(catalog, name)
-    return json.dumps({"now": fragment("comparison_now.html", links, **now), "state": now["status"].state})
+    shown = fragment("comparison_now.html", links, **now)
+    return json.dumps({"now": shown, "state": now["status"].state, "computed": catalog.computed(now["log"])})
 
 
 def _now(catalog: LogCatalog, name: str) -> dict[str, Any]:

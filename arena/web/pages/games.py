@@ -15,6 +15,7 @@ from arena.web.rendering import Page, page
 from arena.web.rules import rules_of
 from engine.errors import EngineError, summarise_error
 from engine.registry import is_provided
+from engine.words import colour_name
 
 DRAWN_PLIES = (0, 12)
 """Plies after which a game is drawn: at the start, and where something has happened."""
@@ -95,6 +96,6 @@ def _drawings(game: engine.Game) -> list[Drawing]:
 
 def _picture(state: engine.State) -> str:
     try:
-        return state.svg()
+        return state.picture(names=[colour_name(seat) for seat in range(state.game.players)], narrow=True)
     except EngineError:
         return ""

@@ -11,7 +11,7 @@ from arena.core.match_ids import check_match_id, match_id
 from arena.match.stored import StoredMatch
 from arena.results.pages.pixels import position_png, position_svg
 from arena.results.pages.replay import replay_values
-from arena.results.pages.templates import packed
+from arena.results.pages.templates import for_both_schemes, packed
 from arena.store import Store, readable
 from arena.tournament.tournament import Tournament
 from arena.web.catalog import Log, LogCatalog, LogPlan, NotFoundError
@@ -60,7 +60,9 @@ def position_of(catalog: LogCatalog, name: str, match: str, ply: str, format: st
         found = _read(log, plan, whole)
         if not (number or 0) <= len(found.moves):
             raise NotFoundError(f"the match has {len(found.moves)} plies")
-        return position_png(found, number) if format == "png" else position_svg(found, number).encode()
+        return (
+            position_png(found, number) if format == "png" else for_both_schemes(position_svg(found, number)).encode()
+        )
 
     drawn = catalog.drawings.get((log.path, whole, number, format), version, draw)
     assert drawn is not None  # nothing gives up waiting

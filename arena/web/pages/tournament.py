@@ -19,7 +19,6 @@ from arena.web.highlights import FEATURED, featured
 from arena.web.links import Links
 from arena.web.pages.matches import MatchLine, lines_of
 from arena.web.rendering import Page, fragment, page
-from arena.web.result_cache import CachedResult
 from arena.web.standings import Standings, standings
 
 FORMATS = ("svg", "png", "pdf", "json")
@@ -46,12 +45,21 @@ class Board(NamedTuple):
     slug: str
     standings: Standings | None
     """None while they are computed for the first time."""
+    is_waiting: bool
+    """Whether newer ones are being computed, that will come though nothing is played any more."""
+
+
+class BoardFigures(NamedTuple):
+    """A board on the page with its figures."""
+
+    status: BoardStatus
+    slug: str
     figures: BoardPage | None
     """None while they are computed for the first time."""
     drawn: int
     """Matches in complete blocks, that the figures were made from."""
     is_waiting: bool
-    """Whether something newer is being computed, that will come though nothing is played any more."""
+    """Whether newer ones are being computed, that will come though nothing is played any more."""
 
 
 def page_of(catalog: LogCatalog, links: Links, name: str) -> Page:
@@ -59,7 +67,7 @@ def page_of(catalog: LogCatalog, links: Links, name: str) -> Page:
     log = catalog.log(name)
     status = catalog.status(log)
     plan = catalog.plan(log)
-    boards = _boards(catalog, log, plan, status, with_figures=True)
+    boards = _boards(catalog, log, plan, status)
     chosen = _featured(catalog, log, plan, boards)
     running = status.state == RUNNING and links.is_live
     return page(
@@ -76,24 +84,41 @@ def page_of(catalog: LogCatalog, links: Links, name: str) -> Page:
     )
 
 
+def figures_page_of(catalog: LogCatalog, links: Links, name: str, board: str) -> Page:
+    """Return the page with the figures of a board, by its slug."""
+    log = catalog.log(name)
+    plan = catalog.plan(log)
+    index = _index_of(plan, board)
+    shown = _board(catalog, log, plan, catalog.status(log), index)
+    return page(
+        "figures.html",
+        links,
+        title=f"Figures of {plan.schedule.boards[index].title} in {log.name}",
+        log=log,
+        board=shown,
+        foreign=plan.resolved.foreign,
+        here=links.figures(log.name, board),
+        scripts=["figures.js", "waiting.js"] if links.is_live else [],
+    )
+
+
 def event_of(catalog: LogCatalog, links: Links, name: str) -> str:
     """Return what open pages of a tournament are told: its parts that change, as JSON."""
     log = catalog.log(name)
     status, plan = catalog.status(log), catalog.plan(log)
-    boards = _boards(catalog, log, plan, status, with_figures=False)
+    boards = _boards(catalog, log, plan, status)
     now = fragment(
         "now.html", links, is_running=status.state == RUNNING, **_now(catalog, links, log, plan, status, boards)
     )
-    return json.dumps({"now": now, "state": status.state})
+    return json.dumps({"now": now, "state": status.state, "computed": catalog.computed(log)})
 
 
 def figure_of(catalog: LogCatalog, name: str, board: str, figure: str, format: str) -> bytes:
     """Return a figure of a board, by its slug, as svg, png, pdf, or as Vega-Lite (json)."""
     log = catalog.log(name)
-    slugs = [each.slug for each in catalog.plan(log).schedule.boards]
-    if board not in slugs or format not in FORMATS:
+    index = _index_of(catalog.plan(log), board)
+    if format not in FORMATS:
         raise NotFoundError("there is no such figure")
-    index = slugs.index(board)
     known = catalog.kept(log, ("figures", index), partial(api.board_figures, log.path, index), patience=None)
     if known is None or figure not in known.value[0].figures:
         raise NotFoundError("there is no such figure")
@@ -122,21 +147,29 @@ def _now(
     }
 
 
-def _boards(catalog: LogCatalog, log: Log, plan: LogPlan, status: RunStatus, with_figures: bool) -> list[Board]:
+def _index_of(plan: LogPlan, slug: str) -> int:
+    """Return the number of a board; raises `NotFoundError` for a slug of none."""
+    slugs = [each.slug for each in plan.schedule.boards]
+    if slug not in slugs:
+        raise NotFoundError("there is no such board")
+    return slugs.index(slug)
+
+
+def _boards(catalog: LogCatalog, log: Log, plan: LogPlan, status: RunStatus) -> list[Board]:
     places, ends = range(len(status.boards)), catalog.deadline()
     rated = standings(catalog, log, places, ends)
-    drawn: list[CachedResult[tuple[BoardPage, int]] | None] = [None] * len(places)
-    if with_figures:
-        figures_of = {index: partial(api.board_figures, log.path, index) for index in places}
-        drawn = catalog.all_kept(log, "figures", figures_of, ends)
-    found: list[Board] = []
-    for board, shape, known, figures in zip(status.boards, plan.schedule.boards, rated, drawn, strict=True):
-        shown, matches = figures.value if figures else (None, 0)
-        waits = any(
-            each is None or catalog.is_old(log, each) for each in ([known, figures] if with_figures else [known])
-        )
-        found.append(Board(board, shape.slug, known.value if known else None, shown, matches, waits))
-    return found
+    return [
+        Board(board, shape.slug, known.value if known else None, known is None or catalog.is_old(log, known))
+        for board, shape, known in zip(status.boards, plan.schedule.boards, rated, strict=True)
+    ]
+
+
+def _board(catalog: LogCatalog, log: Log, plan: LogPlan, status: RunStatus, index: int) -> BoardFigures:
+    """Return a board with its figures."""
+    found = catalog.kept(log, ("figures", index), partial(api.board_figures, log.path, index))
+    shown, matches = found.value if found else (None, 0)
+    waits = found is None or catalog.is_old(log, found)
+    return BoardFigures(status.boards[index], plan.schedule.boards[index].slug, shown, matches, waits)
 
 
 def _featured(catalog: LogCatalog, log: Log, plan: LogPlan, boards: list[Board]) -> list[FeaturedMatch] | None:
@@ -158,7 +191,8 @@ def _featured(catalog: LogCatalog, log: Log, plan: LogPlan, boards: list[Board])
 
     key, urgent = (log.path, "featured"), not log.is_running()
     patience = None if catalog.patience is None else FEATURED_TIMEOUT_SECONDS
-    found = catalog.results.get(key, version, choose, patience, urgent, kind="featured")
+    done = partial(catalog.count_result, log)
+    found = catalog.results.get(key, version, choose, patience, urgent, kind="featured", done=done)
     return None if found is None else found.value
 
 

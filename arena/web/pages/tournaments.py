@@ -82,7 +82,8 @@ def page_of(catalog: LogCatalog, links: Links) -> Page:
 
 def event_of(catalog: LogCatalog, links: Links) -> str:
     """Return what open pages are told: the results and tables, as JSON."""
-    return json.dumps({"now": fragment("tournaments_now.html", links, **_now(catalog))})
+    now = fragment("tournaments_now.html", links, **_now(catalog))
+    return json.dumps({"now": now, "computed": catalog.computed()})
 
 
 def _now(catalog: LogCatalog) -> dict[str, Any]:

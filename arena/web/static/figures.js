@@ -1,17 +1,48 @@
-/** Makes figures interactive on request: Vega draws them from their specification, with what the server serves. */
+/** Loads figures when they are unfolded, and makes them interactive on request: Vega draws them from their specification. */
 
 offer(document);
-document.addEventListener("renewed", (event) => offer(/** @type {Element} */ (event.target)));
+for (const box of document.querySelectorAll("details[data-load]")) {
+  box.addEventListener("toggle", () => load(/** @type {HTMLDetailsElement} */ (box)));
+}
+
+/**
+ * Put the figures of a board below its heading, the first time that it is unfolded; the link to them stays otherwise.
+ * @param {HTMLDetailsElement} box
+ */
+async function load(box) {
+  const address = box.dataset.load;
+  if (!box.open || !address) return;
+  delete box.dataset.load;
+  const answer = await fetch(address).catch(() => null);
+  const page = answer?.ok ? new DOMParser().parseFromString(await answer.text(), "text/html") : null;
+  const figures = page?.querySelector(".board-figures");
+  if (!figures) {
+    box.dataset.load = address;
+    return;
+  }
+  box.querySelector("p")?.remove();
+  box.append(figures);
+  figures.dispatchEvent(new CustomEvent("renewed", { bubbles: true }));
+}
+document.addEventListener("renewed", (event) => offer(/** @type {Element} */ (event.target).parentElement ?? document));
 
 /**
  * Show the buttons of figures, which do nothing without scripts.
  * @param {ParentNode} root
  */
 function offer(root) {
+  for (const heading of root.querySelectorAll("details.folded h2")) lower(heading);
   for (const button of root.querySelectorAll("button[data-figure]")) {
     button.removeAttribute("hidden");
     button.addEventListener("click", () => explore(/** @type {HTMLButtonElement} */ (button)));
   }
+}
+
+/** Make a heading one of what is unfolded, below that of the board. @param {Element} heading */
+function lower(heading) {
+  const made = document.createElement("h4");
+  made.append(...heading.childNodes);
+  heading.replaceWith(made);
 }
 
 /** @type {Promise<any> | undefined} */

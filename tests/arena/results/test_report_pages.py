@@ -16,13 +16,14 @@ from arena import api
 from arena.cli.app import run_command
 from arena.core.errors import StoreError
 from arena.match.estimates import pack_estimates
-from arena.match.replay import replay
+from arena.match.replay import follow, replay
 from arena.results.pages.figures import FIGURES
 from arena.results.pages.replay import replay_page, write_replay
 from arena.results.pages.report import Sameness, compare_reports
 from arena.results.pages.templates import unpacked
 from arena.runner.run import Run
 from engine import load_game
+from engine.state import KernelState
 from engine.words import Names
 
 HOSTILE = "</script><img src=x onerror=alert(1)>\u202e" + "x" * 300
@@ -167,12 +168,27 @@ def test_the_page_of_a_match_holds_every_position_as_the_engine_draws_it(game):
     for number in range(len(match.moves) + 1):
         drawn = "".join(data["elements"][element] for element in data["pictures"][number])
         assert (drawn, data["texts"][number]) == (state.picture(names=match.names), str(state))
+        narrow = "".join(data["elements"][element] for element in data["narrow"][number])
+        assert narrow == state.picture(names=match.names, narrow=True)
         if number < len(match.moves):
             action = state.string_to_action(match.moves[number])
             assert data["plies"][number]["says"] == state.tell(action, Names.of_players(match.names)).text
             state.apply_action(action)
     assert html.escape(state.verdict(None, Names.of_players(match.names)).text) in page.decode()
     assert "default-src 'none'" in html.unescape(page.decode()) and page.count(b"<script>") == 1
+
+
+def test_a_match_is_drawn_without_copies_of_its_states(monkeypatch):
+    match = api.play_match("midgard", ["random", "random"], 4)
+    before = [(ply.state.position, ply.text) for ply in replay(match)]
+    copies = []
+    clone = KernelState.clone
+    monkeypatch.setattr(KernelState, "clone", lambda state: copies.append(state) or clone(state))
+    followed = [(state.position, ply.state.position, ply.text) for state, ply in follow(match)]
+    assert not copies, "games without copies would play a match again for each of them"
+    assert [each[1:] for each in followed] == before
+    assert [each[0] for each in followed[1:]] == [position for position, _ in before[:-1]]
+    assert len(replay_page(match)) > 10_000 and len(copies) <= 1
 
 
 def test_the_notes_and_names_of_bots_are_text_on_the_page_of_a_match():

@@ -133,6 +133,12 @@ def ready(client, address):
     return answer.text
 
 
+def figure_pages(client, page):
+    """Yield the pages of the figures of every board, to which the page of a tournament leads."""
+    for address in re.findall(r'data-load="([^"]+)"', page):
+        yield ready(client, html.unescape(address))
+
+
 def planned(home, name):
     """Return the labels and places by seat of every match of the plan in the log, by its id; from the plan's blocks."""
     found = {}
@@ -164,7 +170,8 @@ def test_standings_are_the_leaderboards_of_the_command_line(client, home, name):
     page, status = ready(client, f"/tournaments/{name}"), api.status(name, home)
     frames = arena.leaderboard(name, home)
     assert tables(page, "Standings") == [printed(frame) for frame in frames.values()]
-    told = re.findall(r"As of ([\d,]+) matches in complete blocks", page)
+    figures = [*figure_pages(client, page)]
+    told = re.findall(r"As of ([\d,]+) matches in complete blocks", "".join([page, *figures]))
     counted = [int(frame["matches"].sum()) // players for (_, players), frame in frames.items()]
     assert [int(count.replace(",", "")) for count in told] == [*counted, *counted], "of standings, and of figures"
     assert f"{status.matches:,} of {status.planned:,} matches" in page and "No complete block yet" not in page
@@ -206,7 +213,7 @@ def test_the_report_and_a_site_have_the_same_standings(home, tmp_path, name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_tables_of_figures_are_frames_of_the_command_line(client, home, name):
-    page = ready(client, f"/tournaments/{name}")
+    page = "".join(figure_pages(client, ready(client, f"/tournaments/{name}")))
     for (game, players), pairs in arena.crosstable(name, home=home).items():
         wanted = [
             [row.bot, row.opponent, f"{row.matches:,}", f"{row.difference:+z.3f}", "show"] for row in pairs.itertuples()

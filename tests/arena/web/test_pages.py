@@ -32,7 +32,9 @@ def test_the_list_names_every_tournament_with_its_progress(client):
 def test_a_tournament_has_the_figures_of_its_boards(client):
     page = ready(client, "/tournaments/shown")
     assert "epicycle, 2 players" in page.text and "epicycle, 3 players" in page.text
-    assert page.text.count("<figure") >= 8 and "<svg" in page.text
+    figures = [ready(client, html.unescape(address)).text for address in re.findall(r'data-load="([^"]+)"', page.text)]
+    assert [text.count("<figure") >= 4 and "<svg" in text for text in figures] == [True, True]
+    assert "<figure" not in page.text, "they are loaded when they are unfolded"
 
 
 @pytest.mark.parametrize(
@@ -68,7 +70,7 @@ def all_addresses(client, first):
         yield address, answer
         if "html" not in answer.headers.get("content-type", ""):
             continue
-        for found in re.findall(r'(?:href|src|action|data-latest|data-spec)="(/[^"]*)"', answer.text):
+        for found in re.findall(r'(?:href|src|action|data-latest|data-spec|data-load)="(/[^"]*)"', answer.text):
             found = html.unescape(found).partition("#")[0]
             kind = re.sub(r"[0-9a-f]{32}-\d+|(?<=\?).*|figures/\w+|games/\w+", "X", found)
             if kind not in seen:
@@ -100,22 +102,24 @@ def test_an_ended_tournament_is_never_shown_as_it_was_before_its_end(home, tmp_p
         for table in tables:
             db.execute(f"DELETE FROM {table}")
     with TestClient(create_app(tmp_path), base_url=ADDRESS) as client:
-        assert ready(client, "/tournaments/shown").text.count("No complete block yet") == 4
+        addresses = ["/tournaments/shown", *(f"/tournaments/shown/figures?board=epicycle_{n}p" for n in (2, 3))]
+        empty = [ready(client, address).text.count("No complete block yet") for address in addresses]
+        assert empty == [2, 1, 1]
         assert "No complete block yet" in ready(client, "/bot?name=greedy").text
         with contextlib.closing(sqlite3.connect(folder / "matches.db")) as db:
             db.execute("ATTACH ? AS w", (str(whole),))
             with db:
                 for table in tables:
                     db.execute(f"INSERT INTO {table} SELECT * FROM w.{table}")
-        shown = []
-        wait_until(
-            lambda: shown.append(client.get("/tournaments/shown").text) or "being computed" not in shown[-1],
-            "it is new",
-        )
-        assert not any("No complete block yet" in page for page in shown)
-        assert "refresh" not in shown[0] and all(
-            '<noscript><a href="/tournaments/shown">' in page for page in shown[:-1]
-        )
+        for address in addresses:
+            shown = []
+            wait_until(
+                lambda: shown.append(client.get(address).text) or "being computed" not in shown[-1],
+                "it is new",
+            )
+            assert not any("No complete block yet" in page for page in shown)
+            assert "refresh" not in shown[0]
+            assert all(f'<noscript><a href="{address}">' in page for page in shown[:-1])
         assert "No complete block yet" not in ready(client, "/bot?name=greedy").text
 
 
@@ -175,6 +179,7 @@ def test_positions_are_there_as_drawings_and_others_are_not_found(client):
     drawn = {ply: client.get(f"{match}/position.svg{ply}") for ply in ("", "?ply=0", "?ply=1")}
     assert all(each.status_code == 200 and each.text.startswith("<svg") for each in drawn.values())
     assert len({each.text for each in drawn.values()}) >= 2
+    assert all("prefers-color-scheme:dark" in each.text for each in drawn.values()), "pages are light and dark"
     assert client.get(f"{match}/position.png?ply=1").content.startswith(b"\x89PNG")
     for wrong in ("svg?ply=1000", "svg?ply=-1", "svg?ply=x", "svg?ply=" + "9" * 50, "gif", "%00"):
         assert client.get(f"{match}/position.{wrong}").status_code == 404, wrong

@@ -98,3 +98,12 @@ def test_no_more_results_are_kept_than_a_cache_may_have():
     finally:
         found.close()
     assert made == [1, 2, 3, 1]
+
+
+def test_who_waits_is_told_when_a_result_is_there_and_when_it_has_failed(results):
+    told = []
+    assert results.get("a", 1, lambda: 1, done=lambda: told.append("there")).value == 1
+    with pytest.raises(ZeroDivisionError):
+        results.get("b", 1, lambda: 1 // 0, done=lambda: told.append("failed"))
+    assert results.get("a", 1, lambda: 2, done=lambda: told.append("again")).value == 1
+    assert told == ["there", "failed"]
