@@ -22,7 +22,7 @@ from arena.cli.play_sentences import SCREEN_COLUMNS
 from arena.cli.rules import print_notation
 from arena.cli.warming import compiling_shown
 from arena.core.errors import ArenaError, ConfigError, RecordError
-from arena.core.files import check_output_file
+from arena.core.files import check_output_file, write_file
 from arena.core.match_ids import match_id as id_of
 from arena.core.paths import home_folder
 from arena.core.text import without_controls
@@ -66,13 +66,14 @@ class _Pages(NamedTuple):
 
     def write(self, stored: StoredMatch, home: Path | None) -> None:
         """Write what is wanted of a match, and print where it is."""
-        _write_page(stored, self.html, self.open, home)
-        if self.gif is None and self.png is None:
-            return
-        from arena.results.pages.pixels import write_pixels
+        drawn: list[tuple[Path, bytes]] = []
+        if self.gif is not None or self.png is not None:
+            from arena.results.pages.pixels import draw_pixels
 
-        for path in write_pixels(stored, self.png, self.gif, self.ply):
-            print_text(f"{path}")
+            drawn = draw_pixels(stored, self.png, self.gif, self.ply)  # before a file is written: it may be refused
+        _write_page(stored, self.html, self.open, home)
+        for path, content in drawn:
+            print_text(f"{write_file(path, [content])}")
 
 
 def print_match(

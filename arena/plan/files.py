@@ -41,7 +41,7 @@ def read_plan(path: Path) -> ResolvedPlan:
             f"{path}: the dice are secret and their key is not disclosed yet, so that no roll can be checked; "
             "export again when everything is played"
         )
-    if any(key_hash(key) != hash for hash, key in resolved.disclosed_keys().items()):
+    if any(key_hash(bytes.fromhex(each.key)) != each.hash for each in resolved.secret_keys if each.key is not None):
         raise RecordError(f"{path}: a key of its dice is not the one whose hash it holds")
     return resolved
 

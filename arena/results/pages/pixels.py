@@ -20,6 +20,7 @@ from arena.core.match_ids import match_id
 from arena.match.alarm import GAME_CPU_SECONDS
 from arena.match.replay import follow, game_of
 from arena.match.stored import StoredMatch
+from arena.results.pages.rasteriser import RasterError, pngs
 from arena.results.pages.replay import MAX_SVG_CHARS, bounded
 
 PNG_SCALE = 2.0
@@ -56,7 +57,7 @@ def position_png(match: StoredMatch, ply: int | None = None, narrow: bool = Fals
     """
     picture = position_svg(match, ply, narrow)
     size = _size(picture, match)
-    return _png(picture, min(PNG_SCALE, MAX_PNG_SIDE / max(size)))
+    return _pngs([picture], min(PNG_SCALE, MAX_PNG_SIDE / max(size)), match)[0]
 
 
 def position_svg(match: StoredMatch, ply: int | None = None, narrow: bool = False) -> str:
@@ -80,7 +81,7 @@ def match_gif(match: StoredMatch) -> bytes:
     sizes = [_size(picture, match) for picture in pictures]
     scale = MAX_GIF_SIDE / max(max(size) for size in sizes)
     canvas = (round(scale * max(size.width for size in sizes)), round(scale * max(size.height for size in sizes)))
-    frames = [_frame(picture, scale, canvas) for picture in pictures]
+    frames = [_frame(png, canvas) for png in _pngs(pictures, scale, match)]
     while True:
         data = _gif(frames)
         if len(data) <= MAX_GIF_BYTES or len(frames) <= 2:
@@ -88,16 +89,23 @@ def match_gif(match: StoredMatch) -> bytes:
         frames = [frames[place] for place in _spread(len(frames), len(frames) // 2 + 1)]
 
 
-def write_pixels(
+def draw_pixels(
     match: StoredMatch, png: Path | None = None, gif: Path | None = None, ply: int | None = None
-) -> list[Path]:
-    """Write a match's position and its animation, as far as files are named; return their paths.
+) -> list[tuple[Path, bytes]]:
+    """Return a match's position and its animation, as far as files are named for them, each with its file.
 
-    Both are drawn before one is written: what cannot be drawn leaves no file.
+    Nothing is written: what cannot be drawn leaves no file.
     """
     drawn = [(png, position_png(match, ply))] if png is not None else []
     drawn += [(gif, match_gif(match))] if gif is not None else []
-    return [write_file(file, [content]) for file, content in drawn]
+    return drawn
+
+
+def write_pixels(
+    match: StoredMatch, png: Path | None = None, gif: Path | None = None, ply: int | None = None
+) -> list[Path]:
+    """Write what `draw_pixels` draws, when all of it is drawn; return the paths."""
+    return [write_file(file, [content]) for file, content in draw_pixels(match, png, gif, ply)]
 
 
 def _spread(count: int, most: int) -> list[int]:
@@ -123,7 +131,6 @@ def _pictures(match: StoredMatch, plies: Sequence[int], narrow: bool) -> list[st
 
 def _size(picture: str, match: StoredMatch) -> Size:
     """Return how large a drawing is; raises `StoreError` for one that is not to be drawn in pixels."""
-    name = match_id(match.identity, match.lineup)
     try:
         if not isinstance(picture, str) or len(picture) > MAX_SVG_CHARS:
             raise ValueError(f"is no text of at most {MAX_SVG_CHARS:,} letters")
@@ -135,7 +142,7 @@ def _size(picture: str, match: StoredMatch) -> Size:
         if not (1 <= width <= MAX_PNG_SIDE and 1 <= height <= MAX_PNG_SIDE):
             raise ValueError(f"is {width:g} by {height:g} units large")
     except (ValueError, ElementTree.ParseError) as error:
-        raise StoreError(f"match {name}: its game's drawing cannot be shown in pixels: it {error}") from None
+        raise _not_shown(match, error) from None
     return Size(width, height)
 
 
@@ -151,15 +158,21 @@ def _sides(root: ElementTree.Element) -> tuple[float, float]:
     return float(read[0][1]), float(read[1][1])
 
 
-def _png(picture: str, scale: float) -> bytes:
-    import vl_convert  # slow to import
+def _pngs(pictures: Sequence[str], scale: float, match: StoredMatch) -> list[bytes]:
+    try:
+        return pngs(pictures, scale)
+    except RasterError as error:
+        raise _not_shown(match, error) from None
 
-    return vl_convert.svg_to_png(picture, scale=scale)
+
+def _not_shown(match: StoredMatch, error: Exception) -> StoreError:
+    name = match_id(match.identity, match.lineup)
+    return StoreError(f"match {name}: its game's drawing cannot be shown in pixels: it {error}")
 
 
-def _frame(picture: str, scale: float, canvas: tuple[int, int]) -> Image.Image:
+def _frame(png: bytes, canvas: tuple[int, int]) -> Image.Image:
     """Return a drawing on white, as large as all frames are."""
-    drawn = Image.open(io.BytesIO(_png(picture, scale))).convert("RGBA")
+    drawn = Image.open(io.BytesIO(png)).convert("RGBA")
     frame = Image.new("RGB", canvas, "#FFFFFF")
     frame.paste(drawn, (0, 0), drawn)
     return frame

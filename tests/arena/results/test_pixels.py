@@ -8,9 +8,10 @@ from PIL import Image, ImageSequence
 from arena import api
 from arena.cli.app import run_command
 from arena.core.errors import ConfigError, StoreError
-from arena.results.pages import pixels
+from arena.match.json_lines import MatchRecord, record_as_line
+from arena.results.pages import pixels, rasteriser
 from arena.results.pages.pixels import LAST_MILLISECONDS, MAX_GIF_SIDE, match_gif, position_png, write_pixels
-from engine import load_game
+from engine import game_type, load_game
 
 
 @pytest.fixture(scope="module")
@@ -107,6 +108,32 @@ def test_nothing_is_written_where_one_of_two_files_cannot_be(match, tmp_path, mo
     with pytest.raises(StoreError, match="not drawn"):
         write_pixels(match, tmp_path / "p.png", tmp_path / "m.gif")
     assert not list(tmp_path.iterdir())
+
+
+def test_the_command_leaves_no_page_where_its_gif_cannot_be_drawn(match, tmp_path, monkeypatch, capsys):
+    line = record_as_line(MatchRecord(match, tuple(match.bots), ("a", "b"), game_type("epicycle").rules_version, ""))
+    (tmp_path / "m.jsonl").write_text(line + "\n")
+
+    def fail(match):
+        raise StoreError("not drawn")
+
+    monkeypatch.setattr(pixels, "match_gif", fail)
+    page, gif = tmp_path / "page.html", tmp_path / "m.gif"
+    assert run_command(["replay", str(tmp_path / "m.jsonl"), "--html", str(page), "--gif", str(gif)]) != 0
+    assert capsys.readouterr().err == "error: not drawn\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["m.jsonl"]
+
+
+def test_a_drawing_that_takes_too_long_is_given_up(match, monkeypatch):
+    blurred = "".join(f'<feGaussianBlur stdDeviation="{900 + number}"/>' for number in range(400))
+    picture = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 2000 2000"><filter id="f">{blurred}</filter>'
+        '<rect width="2000" height="2000" filter="url(#f)"/></svg>'
+    )
+    monkeypatch.setattr(type(load_game("epicycle", 2).new_initial_state()), "picture", lambda state, **_: picture)
+    monkeypatch.setattr(rasteriser, "PICTURE_CPU_SECONDS", 1)
+    with pytest.raises(StoreError, match="it takes more than 1 s to be drawn"):
+        position_png(match)
 
 
 @pytest.mark.parametrize(

@@ -332,6 +332,10 @@ PLANS = {
     "a list": (lambda plan: [], "is no plan.json: must be a table"),
     "undisclosed": (lambda plan: with_key(plan, None), "secret and their key is not disclosed yet"),
     "other key": (lambda plan: with_key(plan, "00" * 32), "a key of its dice is not the one whose hash it holds"),
+    "other key before the right one": (
+        lambda plan: {**plan, "secret_keys": [*with_key(plan, "00" * 32)["secret_keys"], *plan["secret_keys"]]},
+        "a key of its dice is not the one whose hash it holds",
+    ),
     "unknown key": (lambda plan: {**plan, "dice_key_hash": "00" * 32}, "dice_key_hash = .*: unknown key"),
     "trusted": (lambda plan: {**plan, "bots": [{**bot, "trusted": True} for bot in plan["bots"]]}, "another dice"),
     "other bots": (lambda plan: {**plan, "seed": 9}, "another seed"),

@@ -93,6 +93,13 @@ def ready(client, address):
     return client.get(address)
 
 
+def shown_until_ready(client, address):
+    """Return what a page shows, again and again, until everything on it is computed."""
+    shown = []
+    wait_until(lambda: shown.append(client.get(address).text) or "being computed" not in shown[-1], "it is new")
+    return shown
+
+
 def test_an_ended_tournament_is_never_shown_as_it_was_before_its_end(home, tmp_path):
     whole, folder = home / "shown" / "matches.db", tmp_path / "shown"
     folder.mkdir()
@@ -112,14 +119,9 @@ def test_an_ended_tournament_is_never_shown_as_it_was_before_its_end(home, tmp_p
                 for table in tables:
                     db.execute(f"INSERT INTO {table} SELECT * FROM w.{table}")
         for address in addresses:
-            shown = []
-            wait_until(
-                lambda: shown.append(client.get(address).text) or "being computed" not in shown[-1],
-                "it is new",
-            )
-            assert not any("No complete block yet" in page for page in shown)
-            assert "refresh" not in shown[0]
-            assert all(f'<noscript><a href="{address}">' in page for page in shown[:-1])
+            *old, new = shown_until_ready(client, address)
+            assert not any("No complete block yet" in page for page in [*old, new])
+            assert "refresh" not in new and all(f'<noscript><a href="{address}">' in page for page in old)
         assert "No complete block yet" not in ready(client, "/bot?name=greedy").text
 
 
