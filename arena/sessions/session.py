@@ -42,6 +42,8 @@ class PlaySession:
         """When somebody last looked at it, by the monotonic clock."""
         self.saved_as = ""
         """Name of the log that holds the match; empty when none does."""
+        self.has_taken_back = False
+        """Whether a person has taken a move back."""
         self._is_saving = False
         self._status = SessionStatus()
         self._lock = self._status.lock
@@ -115,6 +117,7 @@ class PlaySession:
             self._match.restart(driver.start.plies)
             driver.requests.move, driver.requests.restart = None, True
             driver.row = None
+            self.has_taken_back = True
             self._status.change("taking back: bots play their moves again", Phase.PREPARING)
         if is_busy:
             driver.worker.stop()

@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable
-from functools import cache
-from importlib.resources import files
 from typing import NamedTuple
 
+from arena.web.ladder import Rung, rungs_of
 from arena.web.play_words import short_name
 from engine import Game
 
 WEAKEST = "random"
-
-
-class Rung(NamedTuple):
-    """What the ladder found of a bot on a board: its mean return, with the ends of its interval."""
-
-    bot: str
-    mean: float
-    low: float
-    high: float
 
 
 class BotChoice(NamedTuple):
@@ -30,17 +19,6 @@ class BotChoice(NamedTuple):
     label: str
     strength: str
     """In a few words; empty for a bot that is not on the ladder."""
-
-
-@cache
-def ladder() -> dict[tuple[str, int], list[Rung]]:
-    """Return the rungs by game and players, the best first; `scripts/strengths.py` writes the file."""
-    found: dict[tuple[str, int], list[Rung]] = {}
-    text = files("arena.web").joinpath("strengths.csv").read_text(encoding="utf-8")
-    for row in csv.DictReader(text.splitlines()):
-        rung = Rung(row["bot"], float(row["mean_return"]), float(row["low"]), float(row["high"]))
-        found.setdefault((row["game"], int(row["players"])), []).append(rung)
-    return found
 
 
 def strength(rung: Rung, rungs: list[Rung]) -> str:
@@ -57,7 +35,7 @@ def strength(rung: Rung, rungs: list[Rung]) -> str:
 
 def bot_choices(game: Game, others: Iterable[str]) -> list[BotChoice]:
     """Return the bots of the ladder that play a game, the best first, and others that play it."""
-    rungs = ladder().get((game.spec, game.players)) or ladder().get((game.name, game.players), [])
+    rungs = rungs_of(game)
     choices = [BotChoice(rung.bot, short_name(rung.bot), strength(rung, rungs)) for rung in rungs]
     known = {choice.spec for choice in choices}
     return [*choices, *(BotChoice(spec, short_name(spec), "") for spec in sorted(others) if spec not in known)]

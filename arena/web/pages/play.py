@@ -16,6 +16,7 @@ from arena.web import play_data
 from arena.web.bot_choices import bot_choices
 from arena.web.lessons import lessons_of
 from arena.web.links import Links
+from arena.web.person_strength import MIN_MATCHES, like_person
 from arena.web.rendering import Page, page
 from arena.web.rules import minute_of, rules_of
 from engine import EngineError, Parameter, game_names, game_type, load_game
@@ -58,6 +59,7 @@ def setup_page(
         spec, players = kind.name, kind.min_players
     params = kind.resolve(split_game_spec(spec)[1])
     game = load_game(spec, players)
+    mine = registry.owned_by(owner) if owner else []
     named = sorted([*(named_bots().keys() - {MODELS}), *submitted(registry.home)])
     shown = page(
         "play.html",
@@ -76,7 +78,9 @@ def setup_page(
         colours=[colour_name(seat) for seat in range(players)],
         fields={key: str(value)[:4000] for key, value in fields.items() if key != "token"},
         error=error,
-        sessions=[_own_session(entry) for entry in registry.owned_by(owner)] if owner else [],
+        sessions=[_own_session(entry) for entry in mine],
+        like_you=like_person(game, [entry.session for entry in mine]),
+        enough=MIN_MATCHES,
         most=MAX_SESSIONS,
     )
     return replace(shown, status=status)
