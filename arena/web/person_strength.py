@@ -110,9 +110,9 @@ def like_person(game: Game, sessions: Iterable[PlaySession]) -> LikePerson:
     matches = [found for session in of_board if (found := _results(session, rated))]
     if len(matches) < MIN_MATCHES:
         return LikePerson(len(matches), "")
-    found = rating_of([result for match in matches for result in match], rated)
-    told = found.variance <= TOLD_VARIANCE * found.prior
-    return LikePerson(len(matches), closest_bot(found.at, rated) if told else "")
+    rating = rating_of([result for match in matches for result in match], rated)
+    told = rating.variance <= TOLD_VARIANCE * rating.prior
+    return LikePerson(len(matches), closest_bot(rating.at, rated) if told else "")
 
 
 def _results(session: PlaySession, rated: Mapping[str, float]) -> list[PairResult]:
