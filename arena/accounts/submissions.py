@@ -192,7 +192,8 @@ class Submissions:
             )
             if not done.rowcount:  # erased meanwhile
                 return
-            change.audit(state, version.label, self._contest_of(change, version.bot))
+            if state != CHECKING:
+                change.audit(state, version.label, self._contest_of(change, version.bot))
             if state == VALID:
                 change.publish(self._contest_of(change, version.bot), "version", bot=version.bot, number=version.number)
 

@@ -15,6 +15,7 @@ if (live?.dataset.events) {
     const parsed = new DOMParser().parseFromString(event.now, "text/html");
     live.replaceChildren(...parsed.body.childNodes);
     localise(live);
+    for (const bot of live.dataset.mine?.split(" ") ?? []) live.querySelector(`tr[data-bot="${bot}"]`)?.classList.add("mine");
     [...live.querySelectorAll(".scroll")].forEach((box, index) => { box.scrollLeft = scrolled[index] ?? 0; });
     if (focused >= 0) /** @type {HTMLElement} */ ([...live.querySelectorAll("a, .scroll")][focused])?.focus();
     if (event.state && event.state !== "running") {
