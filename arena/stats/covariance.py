@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import lapack
 from scipy.sparse import csr_array
 
 from arena.stats import kernels
@@ -23,6 +22,8 @@ PRESUMED_BLOCKS = 3
 EVEN_MATCH_INFORMATION = 2 / np.pi / BETA**2
 """Trace of the curvature of a match of two equal bots without ties, which tells most."""
 MAX_LEVERAGE = 0.9
+MAX_BOTS_AT_ONCE = 256
+"""Bots up to which a matrix is inverted in one piece."""
 
 
 class Covariance(NamedTuple):
@@ -166,11 +167,28 @@ def precision(results: Results, weights: np.ndarray, curved: np.ndarray) -> csr_
 def inverse_precision(results: Results, weights: np.ndarray, curved: np.ndarray) -> np.ndarray:
     """Return (bots, bots) the covariances of skills in the model, which takes matches for independent."""
     matrix = precision(results, weights, curved).toarray()
-    factor, _ = lapack.dpotrf(matrix.T, overwrite_a=1)
-    upper, _ = lapack.dpotri(factor, overwrite_c=1)
-    found = upper + upper.T
-    found[np.diag_indices(len(found))] /= 2
-    return np.asarray(found)
+    invert(matrix)
+    return matrix
+
+
+def invert(matrix: np.ndarray) -> None:
+    """Invert a positive definite matrix in place; a large one by its halves and the Schur complement of the first.
+
+    With thousands of bots it takes seconds, and other threads have to run meanwhile, such as the one that ends a
+    command after Ctrl-C. NumPy lets them; SciPy's LAPACK does not.
+    """
+    if len(matrix) <= MAX_BOTS_AT_ONCE:
+        matrix[:] = np.linalg.inv(matrix)
+        return
+    half = len(matrix) // 2
+    first, second, between = matrix[:half, :half], matrix[half:, half:], matrix[:half, half:]
+    invert(first)
+    across = first @ between
+    second -= between.T @ across
+    invert(second)
+    between[:] = -(across @ second)
+    first -= between @ across.T
+    matrix[half:, :half] = between.T
 
 
 def model_covariance(fitted: Fit, results: Results, blocks: Blocks) -> np.ndarray:
