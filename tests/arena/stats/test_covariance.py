@@ -1,6 +1,7 @@
 """The covariance of ratings against dense matrices, refits without one block, a textbook formula, and known limits."""
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,10 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import norm
 
+from arena import stats
 from arena.stats import covariance
 from arena.stats.blocks import blocks_of
 from arena.stats.board import MatchArrays, ratings_of
-from arena.stats.covariance import covariance_of, curvatures, inverse_precision, precision
+from arena.stats.covariance import MAX_BOTS_AT_ONCE, covariance_of, curvatures, inverse_precision, invert, precision
 from arena.stats.fit import BETA, MU, PRIOR_PRECISION, fit_with_margin, margin_response, results_of
 from tests.support.worlds import World, board_of, round_robin
 
@@ -34,6 +36,33 @@ def test_the_precision_of_skills_is_that_of_all_sites_with_dense_matrices(player
         dense[np.ix_(who, who)] += times * neighbours.T @ np.linalg.inv(noise) @ neighbours
     assert precision(results, weights, curved).toarray() == pytest.approx(dense)
     assert inverse_precision(results, weights, curved) == pytest.approx(np.linalg.inv(dense))
+
+
+@pytest.mark.parametrize("bots", [1, 2, 3, 7, 40])
+def test_a_matrix_is_inverted_by_halves_as_in_one_piece(bots, monkeypatch):
+    monkeypatch.setattr(covariance, "MAX_BOTS_AT_ONCE", 2)
+    rows = np.random.default_rng(bots).standard_normal((bots, 2 * bots))
+    matrix = rows @ rows.T
+    expected = np.linalg.inv(matrix)
+    invert(matrix)
+    assert matrix == pytest.approx(expected)
+
+
+def test_no_decomposition_of_all_bots_keeps_ctrl_c_waiting(monkeypatch):
+    sizes, inverse = [], np.linalg.inv
+    monkeypatch.setattr(np.linalg, "inv", lambda matrix: sizes.append(len(matrix)) or inverse(matrix))
+    bots = 4 * MAX_BOTS_AT_ONCE
+    ring = np.column_stack([np.arange(bots), np.roll(np.arange(bots), 1)])
+    ratings_of(MatchArrays(ring, np.tile([0, 1], (bots, 1)), np.arange(bots), None))
+    assert sum(sizes) == bots
+    assert max(sizes) == MAX_BOTS_AT_ONCE
+
+
+def test_the_statistics_do_without_scipy_s_decompositions():
+    """They let no other thread run, and so hold up the one that ends a command after Ctrl-C."""
+    files = sorted(Path(stats.__file__).parent.glob("*.py"))
+    assert files
+    assert [path.name for path in files if "scipy.linalg" in path.read_text()] == []
 
 
 def without_one(board, block):
