@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from engine.errors import one_line
-from engine.svg import SEAT_COLOUR_NAMES
 
 MAX_SENTENCE_CHARS = 200
 MAX_NAME_CHARS = 20
@@ -131,6 +130,8 @@ def _cut(name: str, length: int) -> str:
 
 def colour_name(seat: int) -> str:
     """Return the colour that a seat is drawn in, in a word; a number for those that have none."""
+    from engine.svg import SEAT_COLOUR_NAMES  # no match needs the drawings
+
     return SEAT_COLOUR_NAMES[seat] if seat < len(SEAT_COLOUR_NAMES) else f"Seat {seat}"
 
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, NoReturn
 import engine
 from arena import api
 from arena.cli.output import (
+    SCREEN_COLUMNS,
     Output,
     board_in_colours,
     print_detail,
@@ -18,7 +19,6 @@ from arena.cli.output import (
     print_to_stderr,
     wrong_estimates_in_words,
 )
-from arena.cli.play_sentences import SCREEN_COLUMNS
 from arena.cli.rules import print_notation
 from arena.cli.warming import compiling_shown
 from arena.core.errors import ArenaError, ConfigError, RecordError

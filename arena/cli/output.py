@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 COLUMN_GAP = 3
 """Spaces between columns."""
+SCREEN_COLUMNS = 80
+"""Most columns of prose about a match."""
 OWN_DICE = (
     "The saving by common dice is not estimable: each match draws its own dice where a sandboxed or submitted bot sits."
 )

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import islice
 
+from arena.cli.output import SCREEN_COLUMNS
 from arena.sessions.narration import spoken
 from arena.sessions.session import PlaySession
 from arena.sessions.view import SessionView
 from engine import Names, Sentence
 
-SCREEN_COLUMNS = 80
 INDENT = " " * 5
 
 

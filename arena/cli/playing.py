@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from arena.cli.arguments import SessionOptions
-from arena.cli.output import board_in_colours, print_to_stderr
-from arena.cli.play_sentences import SCREEN_COLUMNS, asked, concluded, told
+from arena.cli.output import SCREEN_COLUMNS, board_in_colours, print_to_stderr
+from arena.cli.play_sentences import asked, concluded, told
 from arena.core.errors import ArenaError, ConfigError
 from arena.core.paths import home_path
 from arena.sessions import saving

@@ -12,16 +12,18 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from arena.core.limits import Limits
 from arena.core.match_ids import DiceKind, match_id, stream_ids
 from arena.schedule.block_ids import BlockHashers, digest, redrawn_identity
 from arena.schedule.boards import Board, Entry
 from arena.schedule.comparisons import ComparisonPlan
-from arena.schedule.scheduler import Scheduler, Stage
 from arena.schedule.seatings import Order, base_orders
 from arena.schedule.tables import Table
+
+if TYPE_CHECKING:  # the kinds of schedule are models, and workers, which have no use for them, load no Pydantic
+    from arena.schedule.scheduler import Scheduler, Stage
 
 
 class Block(NamedTuple):

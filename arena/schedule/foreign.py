@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from arena.core.match_ids import DiceKind
 from arena.schedule.blocks import Block, MatchSpec, Schedule
 from arena.schedule.boards import Board
-from arena.schedule.scheduler import Stage
 from arena.schedule.tables import Table
+
+if TYPE_CHECKING:
+    from arena.schedule.scheduler import Stage
 
 FOREIGN_RESULTS_LABEL = "unverified foreign results"
 """What is said wherever such results are shown."""

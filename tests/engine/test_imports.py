@@ -90,3 +90,17 @@ def test_naming_and_listing_games_does_not_import_numba():
         assert not {"numba", "ray", "pandas"} & modules_after(statement), statement
     playing = "import engine; engine.load_game('epicycle', 2).new_initial_state()"
     assert "numba" in modules_after(playing)
+
+
+def test_a_worker_and_a_match_load_nothing_that_they_have_no_use_for():
+    """A worker's imports are most of what a single match costs."""
+    code = "from arena.workers import supervisor; import sys; print(*sys.modules)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    loaded = set(run.stdout.split())
+    assert {"arena.workers.worker", "arena.schedule.blocks"} <= loaded
+    assert not {"pydantic", "tomllib", "pandas", "scipy", "typer", "rich", "engine.svg"} & loaded
+    code = "import arena.cli.matches, sys; print(*sys.modules)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    loaded = set(run.stdout.split())
+    assert "arena.runner.single" in loaded
+    assert not {"pandas", "scipy", "arena.sessions", "engine.svg"} & loaded
