@@ -6,12 +6,14 @@ import os
 import re
 import shutil
 import sys
-
-from rich.markdown import Markdown
+from typing import TYPE_CHECKING
 
 from arena.cli.output import Output, can_draw
 from arena.core.errors import ConfigError
 from arena.registry.rules import rules_of
+
+if TYPE_CHECKING:
+    from rich.markdown import Markdown
 
 MAX_COLUMNS = 100
 """Columns in which rules are read well."""
@@ -29,7 +31,7 @@ def print_rules(game: str) -> None:
     out = Output()
     out.width = min(out.width, MAX_COLUMNS)
     with out.pager(styles="less" in os.environ.get("PAGER", "less") and shutil.which("less") is not None):
-        out.print(Markdown(text, hyperlinks=False))
+        out.print(_markdown(text))
 
 
 def print_notation(game: str) -> None:
@@ -42,11 +44,17 @@ def print_notation(game: str) -> None:
         _print(f"How actions are written (`arena rules {game.partition('(')[0]}` has the rules):\n\n{found[1]}")
 
 
+def _markdown(text: str) -> Markdown:
+    from rich.markdown import Markdown  # slow to load, and most matches are shown without
+
+    return Markdown(text, hyperlinks=False)
+
+
 def _print(text: str) -> None:
     """Print Markdown without what it leaves at the ends of lines."""
     out = Output()
     out.width = min(out.width, MAX_COLUMNS)
     with out.capture() as captured:
-        out.print(Markdown(text, hyperlinks=False))
+        out.print(_markdown(text))
     lines = "\n".join(line.rstrip() for line in captured.get().splitlines())
     print(re.sub("\n{3,}", "\n\n", lines), end="\n\n")

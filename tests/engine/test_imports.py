@@ -103,4 +103,4 @@ def test_a_worker_and_a_match_load_nothing_that_they_have_no_use_for():
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     loaded = set(run.stdout.split())
     assert "arena.runner.single" in loaded
-    assert not {"pandas", "scipy", "arena.sessions", "engine.svg"} & loaded
+    assert not {"pandas", "scipy", "rich.markdown", "arena.sessions", "engine.svg"} & loaded
