@@ -144,15 +144,16 @@ class MatchIndex:
         order_of, chosen = self._order(view, order), matching(view, wanted)
         if of is not None:
             chosen &= self.planned(view, of)
-        places = np.flatnonzero(chosen[order_of])
+        has_all = bool(chosen.all())  # as where a page shows the whole plan: nothing as long as the log is made then
+        shown = order_of if has_all else order_of[chosen[order_of]]
         start = 0
         if after is not None:
             here = np.flatnonzero((view.match["block"] == after.block) & (view.match["lineup"] == after.lineup))
             if len(here):
                 place = int(np.flatnonzero(order_of == here[0])[0])
-                start = int(np.searchsorted(places, place, "left" if back else "right"))
-                start = max(0, start - most) if back else start
-        return MatchPage(order_of[places[start : start + most]].tolist(), len(places), start)
+                before = place if has_all else int(np.count_nonzero(chosen[order_of[:place]]))
+                start = max(0, before - most) if back else before + bool(chosen[here[0]])
+        return MatchPage(shown[start : start + most].tolist(), len(shown), start)
 
     def _order(self, view: IndexView, order: str) -> np.ndarray:
         """Return the numbers of matches in an order."""

@@ -86,7 +86,7 @@ def page_of(catalog: LogCatalog, links: Links, name: str, query: Mapping[str, st
         found=found,
         ends=ends,
         lines=lines,
-        others=view.total - int(planned.sum()),
+        others=view.total - int(np.count_nonzero(planned)),
         names=plan.names.by_label,
         choices=_choices(view, given["of"] == ALL_PLANS),
         earlier=links.matches(name, {**here, "before": first}) if found.before else "",

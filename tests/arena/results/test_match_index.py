@@ -105,18 +105,36 @@ def test_every_filter_and_order_finds_what_a_look_at_each_match_finds(log):
         assert got.total == len(expected)
 
 
+@pytest.mark.parametrize("wanted", [MatchFilter(), MatchFilter(players=2)], ids=["all", "some"])
 @pytest.mark.parametrize("order", ORDERS)
-def test_pages_forwards_and_backwards_have_every_match_once(log, order):
+def test_pages_forwards_and_backwards_have_every_match_once(log, order, wanted):
     index = MatchIndex(log)
     view = index.view()
-    everything = index.find(view, MatchFilter(players=2), order, 10**6, None).numbers
+    everything = index.find(view, wanted, order, 10**6, None).numbers
     pages, after = [], None
-    while found := index.find(view, MatchFilter(players=2), order, 7, after).numbers:
+    while found := index.find(view, wanted, order, 7, after).numbers:
         pages.append(found)
         after = view.key(found[-1])
     assert [number for page in pages for number in page] == everything
-    before = index.find(view, MatchFilter(players=2), order, 7, view.key(pages[-1][0]), back=True)
+    before = index.find(view, wanted, order, 7, view.key(pages[-1][0]), back=True)
     assert before.numbers == pages[-2] and before.before == 7 * (len(pages) - 2)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_a_page_begins_at_a_match_that_the_filter_leaves_out(log, order):
+    index = MatchIndex(log)
+    view = index.view()
+    everything = index.find(view, MatchFilter(), order, 10**6, None).numbers
+    wanted = {*index.find(view, MatchFilter(players=3), order, 10**6, None).numbers}
+    assert 0 < len(wanted) < len(everything)
+    for place, number in enumerate(everything):
+        kept = [[each for each in part if each in wanted] for part in (everything[:place], everything[place + 1 :])]
+        after = index.find(view, MatchFilter(players=3), order, 5, view.key(number))
+        before = index.find(view, MatchFilter(players=3), order, 5, view.key(number), back=True)
+        assert (after.numbers, after.before) == (kept[1][:5], len(wanted) - len(kept[1]))
+        start = max(0, len(kept[0]) - 5)
+        assert before.before == start
+        assert before.numbers[: len(kept[0]) - start] == kept[0][start:]
 
 
 def named(view, number):
