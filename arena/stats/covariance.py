@@ -84,8 +84,10 @@ def covariance_of(fitted: Fit, results: Results, blocks: Blocks) -> Covariance:
         shift = _margin_shifts(kinds.scores, response, blocks)
         slope = response.slope - response.slope.mean()
         along = inverse.T @ (kinds.scores.T @ (seen * own * shift))
-        matrix += 2 * np.outer(along, slope) + (seen @ shift**2) * np.outer(slope, slope)
-    return Covariance((matrix + matrix.T) / 2, _freedom(kinds, own, played), played)
+        matrix += np.outer(2 * along + (seen @ shift**2) * slope, slope)
+    matrix += matrix.T  # in place: with thousands of bots these matrices are most of the memory
+    matrix /= 2
+    return Covariance(matrix, _freedom(kinds, own, played), played)
 
 
 def _margin_shifts(scores: csr_array, response: MarginResponse, blocks: Blocks) -> np.ndarray:
