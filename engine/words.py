@@ -50,6 +50,19 @@ class Sentence:
         return slug(self.section)
 
 
+class Reason(str):
+    """A reason why a part of a drawing cannot be clicked, and the rule that says so."""
+
+    section: str
+    """Where `RULES.md` has it, as of a `Sentence`."""
+
+    def __new__(cls, text: str, section: str) -> Reason:
+        """Return the text, which knows its rule."""
+        made = super().__new__(cls, text)
+        made.section = section
+        return made
+
+
 def slug(heading: str) -> str:
     """Return a heading as GitHub and MyST write it in addresses: lower case, hyphens for spaces, no other marks."""
     kept = (letter for letter in heading.strip().lower() if letter.isalnum() or letter in " -_")

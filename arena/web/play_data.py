@@ -27,7 +27,7 @@ from arena.web.play_words import (
     title_of,
 )
 from engine import CHANCE, TERMINAL, Game, State
-from engine.words import Names, Sentence, colour_name
+from engine.words import Names, Sentence, colour_name, slug
 
 MAX_MOVES_CHARS = 3500
 """Characters of the moves in an address."""
@@ -75,7 +75,7 @@ def svg_of(state: State, look: Look) -> str:
 
 
 def reason_data(state: State, parts: Sequence[str]) -> dict[str, Any]:
-    """Return why these parts of a drawing cannot be clicked in order, and where the rules have what is decided now.
+    """Return why these parts of a drawing cannot be clicked in order, and where the rules say so.
 
     An empty reason where the game gives none.
     """
@@ -85,8 +85,10 @@ def reason_data(state: State, parts: Sequence[str]) -> dict[str, Any]:
             why = state.why_illegal(parts)
     if not isinstance(why, str):
         return {"why": ""}
-    rule = prompt_of(state, Names.of_colours(state.game.players), parts[:-1])  # of what is to be decided
-    where = {"section": rule.section, "anchor": rule.anchor} if rule.section else {}
+    section = getattr(why, "section", "")
+    if not isinstance(section, str) or not section:  # the rule of what is to be decided
+        section = prompt_of(state, Names.of_colours(state.game.players), parts[:-1]).section
+    where = {"section": section, "anchor": slug(section)} if section else {}
     return {"why": why[:MAX_REASON_CHARS], **where}
 
 

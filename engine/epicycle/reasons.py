@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 from engine.epicycle.rules import SLOTS
 from engine.epicycle.text import SIZES, hand_letters, pie_letters
+from engine.words import Reason
 
 if TYPE_CHECKING:
     from engine.state import KernelState
 
 HAND = re.compile(rf"hand-([0-4])-([{SIZES}])")
 SLOT = re.compile("slot-([0-9])")
+TURN = "§2 Whose turn it is"
 
 
 def reason(state: KernelState, parts: tuple[str, ...]) -> str | None:
@@ -30,7 +32,7 @@ def _of_piece(state: KernelState, owner: int, size: str, played: str) -> str | N
     if owner >= state.game.players:
         return None
     if owner != seat:
-        return f"That piece belongs to seat {owner}; seat {seat} is to move."
+        return Reason(f"That piece belongs to seat {owner}; seat {seat} is to move.", TURN)
     if size not in hand_letters(int(state.record.hands), seat):
         return f"Seat {seat} holds no {size}."
     if any(parts[0] == f"hand-{seat}-{size}" for parts in (state.targets() or {}).values()):

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 from engine.magic_mids import text as notation
 from engine.magic_mids.rules import BOARD, COLUMNS, PLACEMENTS, SQUARES
+from engine.words import Reason
 
 if TYPE_CHECKING:
     from engine.state import KernelState
 
 HAND = re.compile(rf"hand-([0-3])-([{notation.SIZE_LETTERS}])")
 CELL = re.compile(rf"cell-([{notation.ROW_LETTERS}][{notation.HEADERS}])")
+TURN, ROLL, PLACING = "§2 The turn", "§3 The roll", "§4 Placing"
 
 
 def reason(state: KernelState, parts: tuple[str, ...]) -> str | None:
@@ -30,11 +32,11 @@ def _of_size(state: KernelState, owner: int, size: str, chosen: str) -> str | No
     if owner >= state.game.players:
         return None
     if owner != seat:
-        return f"Those mids belong to seat {owner}; seat {seat} is to move."
+        return Reason(f"Those mids belong to seat {owner}; seat {seat} is to move.", TURN)
     if size not in _held(state):
-        return f"Seat {seat} has no {size} left in hand."
+        return Reason(f"Seat {seat} has no {size} left in hand.", PLACING)
     if not _columns(state)[size]:
-        return f"Roll {roll} allows {_allowed(state)}, and no {size}."
+        return Reason(f"Roll {roll} allows {_allowed(state)}, and no {size}.", ROLL)
     return f"{chosen} is chosen already: choose the square it goes to."
 
 
@@ -42,12 +44,12 @@ def _of_square(state: KernelState, square: str, chosen: str) -> str:
     roll, header = notation.OUTCOMES[state.record.roll], square[1]
     mid = notation.board_cells(state.record)[notation.SQUARE_NAMES.index(square)]
     if mid != notation.FREE:
-        return f"{square} holds a mid of seat {mid[0]}: a mid goes to a free square."
+        return Reason(f"{square} holds a mid of seat {mid[0]}: a mid goes to a free square.", PLACING)
     sizes = [size for size, headers in _columns(state).items() if header in headers]
     if chosen:
-        return f"Roll {roll} allows {chosen} {_where(_columns(state)[chosen])}, not in column {header}."
+        return Reason(f"Roll {roll} allows {chosen} {_where(_columns(state)[chosen])}, not in column {header}.", ROLL)
     if not sizes:
-        return f"Roll {roll} allows {_allowed(state)}, and nothing in column {header}."
+        return Reason(f"Roll {roll} allows {_allowed(state)}, and nothing in column {header}.", ROLL)
     return (
         f"Choose {' or '.join(size for size in sizes if size in _held(state))} in hand first, then the square {square}."
     )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from engine.pyramid_punch.rules import ARRANGE, FIGHT, MOVES, PLACE, STEPS, on_table
 from engine.pyramid_punch.text import LETTERS, fighters_on
+from engine.words import Reason
 
 if TYPE_CHECKING:
     import numpy as np
@@ -17,6 +18,7 @@ PART = re.compile(
     rf"fighter-(?P<owner>[0-4])-(?P<letter>[{LETTERS}])|tile-(?P<tile>[0-4])"
     r"|place-(?P<x>-?[0-9]{1,18}),(?P<y>-?[0-9]{1,18})|turn-[0-3]"
 )
+TURN, ARRANGING = "§2 Whose turn it is", "§3 Arranging"
 
 
 class Part(NamedTuple):
@@ -34,7 +36,8 @@ def reason(state: KernelState, parts: tuple[str, ...]) -> str | None:
     if part is None or part.seat >= state.game.players:
         return None
     if phase == ARRANGE:
-        return f"Seat {state.record.seat} chooses an arrangement now: tiles are placed when every seat has chosen."
+        text = f"Seat {state.record.seat} chooses an arrangement now: tiles are placed when every seat has chosen."
+        return Reason(text, ARRANGING)
     if phase == PLACE:
         return _of_placing(state.record, before, part)
     if phase == FIGHT:
@@ -82,7 +85,7 @@ def _of_fighting(state: KernelState, before: tuple[str, ...], part: Part) -> str
             if own
             else f"choose a fighter of seat {seat}, then an enemy beside it"
         )
-        return f"Fights come before tiles are rotated or moved: {now}."
+        return Reason(f"Fights come before tiles are rotated or moved: {now}.", TURN)
     letter = LETTERS[part.fighter]
     facing = _facing(record, seat)
     if part.seat == seat:

@@ -4,14 +4,24 @@ Every reason has to match one of the claims of `reason_claims`, which naive code
 """
 
 import itertools
+import re
+from functools import cache
 from xml.etree import ElementTree
 
 import pytest
 
 import engine
+from arena.registry.rules import rules_of
+from engine.words import Reason
 from tests.engine.matches import tables, walk
 from tests.engine.naive_pyramid_punch import Table
 from tests.engine.reason_claims import CLAIMS, place_of
+
+
+@cache
+def headings(name):
+    """The headings of the rules of a game."""
+    return set(re.findall(r"^## (.*)$", rules_of(name), re.MULTILINE))
 
 
 def parts_of(state):
@@ -50,6 +60,7 @@ def checked(state, before, part):
     assert why is not None, f"{state.position}: no reason for {part} after {before}"
     found = [(check, match) for pattern, check in CLAIMS[state.game.name] if (match := pattern.fullmatch(why))]
     assert len(found) == 1, why
+    assert not isinstance(why, Reason) or why.section in headings(state.game.name), why
     ((check, match),) = found
     before, part = tuple(in_position(state, each) for each in before), in_position(state, part)
     assert check(state.position, before, part, *match.groups()), f"{state.position}, {part} after {before}: {why}"

@@ -1,6 +1,7 @@
 """Boards in a terminal: colours change no sign's place, and without them nothing at all."""
 
 import re
+from types import SimpleNamespace
 
 import pytest
 
@@ -43,5 +44,14 @@ def test_the_last_play_and_pieces_on_the_board_have_colours():
 
 
 def test_a_game_that_names_no_signs_keeps_its_text():
-    kind = engine.game_type("connect_four")
-    assert coloured(kind, "seat 0 [x]") == "seat 0 [x]"
+    assert coloured(SimpleNamespace(package=""), "seat 0 [x]") == "seat 0 [x]"
+
+
+def test_stones_of_connect_four_and_seats_of_pig_have_colours():
+    state = engine.load_game("connect_four", 2).new_initial_state()
+    for column in "dde":
+        state.apply_action(state.string_to_action(column))
+    shown = coloured(state.game.type, str(state))
+    assert shown.count("●") == 5, "three on the board, and those of both seats"
+    pig = engine.load_game("pig", 2).new_initial_state()
+    assert len({*COLOUR.findall(coloured(pig.game.type, str(pig)))}) == 3, "two seats and the end of a colour"

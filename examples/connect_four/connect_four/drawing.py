@@ -24,9 +24,14 @@ from engine.svg import (
     seat_row,
     text,
 )
+from engine.terminal import LAST, SEATS, Token
 
 if TYPE_CHECKING:
     from engine.state import KernelState
+
+STONE = r"(?<=[ \[]){}(?![^\s\]])"
+TOKENS = (Token(STONE.format("x"), 0, "●"), Token(STONE.format("o"), 1, "●"), SEATS, LAST)
+"""What has colours in a terminal (`engine.terminal`)."""
 
 
 class Layout(NamedTuple):

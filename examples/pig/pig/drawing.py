@@ -20,6 +20,7 @@ from engine.svg import (
     spots,
     text,
 )
+from engine.terminal import SEATS
 from pig.rules import GOAL, HOLD
 from pig.text import face, last_ply, status
 
@@ -32,6 +33,8 @@ SEAT_HEIGHT, BAR = 66, 138
 WIDE = (560, 210, 260, TOP)
 SLIM = (NARROW, 320, 12, 154)
 """Width and height of a drawing, left edge and top of the seats' rows."""
+TOKENS = (SEATS,)
+"""What has colours in a terminal (`engine.terminal`)."""
 LAST = {"stroke": MARK, "stroke_width": 5}
 
 

@@ -284,7 +284,9 @@ def test_whoever_looks_is_told_why_a_part_cannot_be_clicked(server, token):
         for looking in (server, other):
             told = why(looking, address, "hand-1-S", version=version).json()
             assert told["why"] == "That piece belongs to seat 1; seat 0 is to move."
-    assert why(server, address, "slot-5", version=version).json()["why"].startswith("Slot 5 is 4 slots from the gap")
+            assert (told["section"], told["anchor"]) == ("§2 Whose turn it is", "2-whose-turn-it-is")
+    told = why(server, address, "slot-5", version=version).json()
+    assert told["why"].startswith("Slot 5 is 4 slots from the gap") and told["section"] == "§3 What is allowed"
     assert why(server, address, "hand-0-S", "slot-5", version=version).json()["why"].startswith("S takes a piece")
     assert why(server, address, "hand-0-S", version=version).json() == {"why": ""}
     where = {"game": "epicycle", "players": 2}
