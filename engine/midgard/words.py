@@ -33,7 +33,7 @@ def prompt(state: KernelState, names: Names, chosen: tuple[str, ...]) -> Sentenc
     if record.declared:
         what += ", or declare too that no ice is left, which ends the match"
     elif record.odin:
-        what += ", or declare that no ice is left"
+        what += f", or declare that no ice is left: the match ends if {names.does(1 - seat, 'declare')} too"
     return Sentence(names.ask(seat, what), parts, section=ODIN if record.odin else ALLOWED)
 
 

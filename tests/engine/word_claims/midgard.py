@@ -25,7 +25,8 @@ def prompt(said):
     assert (tile, int(who)) == (side, "sl".index(mover))
     odin = said.options.get("variant") == "odin"
     expected = ", or declare too that no ice is left, which ends the match" if flag == "d" else ""
-    assert rest == (expected or ", or declare that no ice is left" * odin)
+    first = f", or declare that no ice is left: the match ends if P{1 - int(who)} declares too"
+    assert rest == (expected or first * odin)
     ice = {f"cell-{cell}" for cell, letter in cells_of(said.position).items() if letter == "."}
     assert {*said.sentence.parts} == ice | ({"declare"} if odin else set())
 
