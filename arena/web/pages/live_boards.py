@@ -11,7 +11,7 @@ from arena.match.alarm import GAME_CPU_SECONDS
 from arena.match.estimates import EVALUATION_STEPS
 from arena.match.stored import StoredMatch
 from arena.match.views import view
-from arena.results.pages.replay import bounded, frame, outcome_of, says_of
+from arena.results.pages.replay import bounded, drawn, outcome_of, says_of
 from arena.results.pages.templates import board_name, packed
 from arena.runner.in_play import MAX_SHOWN_MATCHES, InPlay, InPlayFeed
 from arena.web.catalog import Log, LogCatalog, LogPlan
@@ -132,7 +132,8 @@ class LiveBoard:
         return True
 
     def _frame(self, says: str) -> LiveFrame:
-        words, picture = frame(view(self.state, None), self.labels)
+        shown = view(self.state, None)
+        words, picture = str(shown), drawn(shown, self.labels, narrow=True)
         ply = len(self._movers)
         values = [points[-1][1] if points else None for points in self._points(ply)]
         return LiveFrame(ply, says, picture, words, values)

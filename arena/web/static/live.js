@@ -98,7 +98,7 @@ function name(box, title, address) {
  * @param {number} ply
  */
 function draw(replay, ply) {
-  const picture = replay.pictures[ply].map((/** @type {number} */ number) => replay.elements[number]).join("");
+  const picture = replay.narrow[ply].map((/** @type {number} */ number) => replay.elements[number]).join("");
   const move = ply ? replay.plies[ply - 1] : null;
   const [board, caption] = ["follow-board", "follow-caption"].map(part);
   if (board) putPosition(board, picture, replay.texts[ply]);

@@ -116,7 +116,7 @@ def test_a_match_in_play_is_drawn_ply_by_ply_and_then_its_end(watcher, broadcast
     names = Names.of_players(match.names)
     for ply, before in zip(plies[1:], plies, strict=False):
         frame = seen[ply.number + 1]
-        assert frame["picture"] == ply.state.picture(names=match.names) and frame["text"] == str(ply.state)
+        assert frame["picture"] == ply.state.picture(names=match.names, narrow=True) and frame["text"] == str(ply.state)
         assert frame["says"] == before.state.tell(actions[ply.number], names, ply.state).text
     assert board["verdict"] == outcome_of(match, plies[-1].state, names)
     assert board["address"] == Links().match("shown", spec.id)
@@ -314,7 +314,9 @@ def test_plies_and_evaluations_of_a_run_are_shown_and_are_those_that_the_log_has
         assert all(step == 1 or step > MAX_BACKLOG - MAX_FRAMES for step in steps)  # else none is left out
         for ply in (each for each in plies if each.number + 1 in frames):
             frame = frames[ply.number + 1]
-            assert frame["picture"] == ply.state.picture(names=match.names) and frame["text"] == str(ply.state)
+            assert frame["picture"] == ply.state.picture(names=match.names, narrow=True) and frame["text"] == str(
+                ply.state
+            )
         assert any(0.25 in frame["values"] and -0.25 in frame["values"] for frame in frames.values())
         assert [board["verdict"] for board in boards if board["id"] == name][-1]
 
