@@ -4,6 +4,7 @@ import base64
 import json
 import os
 import random
+import urllib.request
 import zlib
 from itertools import pairwise
 from types import SimpleNamespace
@@ -26,6 +27,7 @@ from arena.web.rendering import fragment
 from engine import load_game
 from engine.words import Names
 from tests.support.tournaments import (
+    PATIENCE,
     home_of,
     results,
     start_arena,
@@ -273,7 +275,9 @@ def test_without_scripts_the_page_has_the_present_position_and_a_link_to_the_nex
 
 @pytest.fixture(scope="module")
 def watched(tmp_path_factory):
-    """The same tournament run twice: watched all the time, also by a reader that stops, and by nobody."""
+    """The same tournament run twice: by nobody watched, and watched, also by a server that is killed, and a reader that
+    reads nothing.
+    """
     alone = write(tmp_path_factory.mktemp("alone"), CONFIG, SLOW)
     other = start_arena("run", alone, "--workers", 1, "--no-report", folder=alone.parent)
     config = write(tmp_path_factory.mktemp("watched"), CONFIG, SLOW)
@@ -283,6 +287,13 @@ def watched(tmp_path_factory):
     catalog, idle = LogCatalog(home_of(config)), InPlayFeed(folder)
     watcher = Watcher(catalog, Links(), "small")
     idle.read()
+    server = start_arena("serve", "--home", home_of(config), "--port", 0, folder=config.parent)
+    address = server.stdout.readline().split()[0]
+    stream = urllib.request.urlopen(f"{address}tournaments/small/live/events", timeout=PATIENCE)
+    wait_until(lambda: b"data: " in stream.readline(), "the server sends an event")
+    wait_until(lambda: b"data: " in stream.readline(), "it sends the next one")
+    server.kill()
+    server.communicate()
 
     def look():
         events.append(watcher.event())

@@ -1,0 +1,126 @@
+"""Matches in play in a real browser, from the built wheel, while a run plays."""
+
+import re
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+from tests.support.tournaments import PATIENCE, wait_until
+from tests.system.test_browser import DESK, PHONE
+from tests.system.test_serve import Shown, browser, ended, read, server, visit
+
+__all__ = ["browser", "server", "visit"]
+MILLISECONDS = 1000 * PATIENCE
+CONFIG = """
+name = "slow"
+blocks = 1000
+games = [{ game = "magic_mids", players = 2 }]
+bots = [{ bot = "b.py:Slow" }, { bot = "random" }]
+"""
+BOT = """
+import time
+
+from bots import Bot
+
+
+class Slow(Bot):
+    def choose(self, state):
+        time.sleep(0.3)
+        self.evaluation = [0.25 if seat == self.seat else -0.25 for seat in range(2)]
+        return state.legal_actions()[0]
+"""
+PLACE = "/tournaments/slow/live"
+PLY = re.compile(r"^Ply \d+")
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    """Return the wheel, with a run under its home that plays until the end of the tests."""
+    found = Shown(tmp_path_factory.mktemp("wheel"))
+    (found.here / "slow.toml").write_text(CONFIG)
+    (found.here / "b.py").write_text(BOT)
+    run = found.start("-m", "arena", "run", "slow.toml", "--quiet", "--workers", "1")
+    wait_until(lambda: (found.home / "slow" / "playing.sock").exists(), "the run listens")
+    yield found
+    ended(run)
+    assert not (found.home / "slow" / "playing.sock").exists()
+
+
+@pytest.mark.parametrize("viewport", [DESK, PHONE], ids=["desk", "phone"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_page_shows_a_match_ply_by_ply_with_what_bots_expect(visit, viewport, scheme):
+    page = visit(PLACE, viewport, scheme)
+    board = page.locator("article.live").first
+    expect(board.locator("[data-picture] svg")).to_be_visible(timeout=MILLISECONDS)
+    caption = board.locator(".caption")
+    for _ in range(3):
+        before = caption.inner_text()
+        expect(caption).not_to_have_text(before, timeout=MILLISECONDS)
+        assert PLY.match(caption.inner_text())
+    expect(board.locator("[data-value]").first).to_have_text(re.compile(r"^[+-]0\.25$"), timeout=MILLISECONDS)
+    assert {round(meter.evaluate("node => node.value"), 2) for meter in board.locator("meter").all()} == {0.25, -0.25}
+    assert len(board.locator("polyline").first.get_attribute("points").split()) >= 1
+    assert page.locator("#watch-said").inner_text() == "", "nothing is said for every ply"
+    assert page.evaluate("document.documentElement.scrollWidth") <= viewport["width"]
+    assert not Axe().run(page).response["violations"]
+
+
+def test_the_boards_are_paused_and_go_on_by_the_keyboard(visit):
+    page = visit(PLACE)
+    caption = page.locator("article.live .caption").first
+    expect(caption).to_have_text(PLY, timeout=MILLISECONDS)
+    page.locator("#watch-pause").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#watch-pause")).to_have_text("Go on")
+    before = caption.inner_text()
+    page.wait_for_timeout(3000)
+    assert caption.inner_text() == before
+    page.keyboard.press("Enter")
+    expect(caption).not_to_have_text(before, timeout=MILLISECONDS)
+
+
+def test_the_first_page_and_the_page_of_the_run_show_a_match_in_play(visit):
+    for place in ("/", "/tournaments/slow"):
+        page = visit(place)
+        board = page.locator("#follow-live article.live")
+        expect(board.locator("[data-picture] svg")).to_be_visible(timeout=MILLISECONDS)
+        expect(page.locator("#follow-replay")).to_be_hidden()
+        page.get_by_role("link", name="All matches in play").click()
+        expect(page).to_have_url(re.compile("/tournaments/slow/live$"))
+
+
+def test_the_end_of_a_match_is_shown_and_said_and_the_next_one_takes_its_place(visit):
+    page = visit(PLACE)
+    board = page.locator("article.live").first
+    expect(board).to_be_visible(timeout=MILLISECONDS)
+    verdict = board.locator("[data-verdict]")
+    expect(verdict).to_be_visible(timeout=MILLISECONDS)
+    words, match = verdict.locator("[data-words]").inner_text(), board.get_attribute("data-match")
+    assert page.locator("#watch-said").inner_text().endswith(words)
+    assert verdict.get_by_role("link").get_attribute("href").endswith(f"/matches/{match}")
+    expect(page.locator(f'article.live:not([data-match="{match}"])').first).to_be_visible(timeout=MILLISECONDS)
+    expect(page.locator(f'article.live[data-match="{match}"]')).to_have_count(0, timeout=MILLISECONDS)
+
+
+def test_without_scripts_the_page_has_the_present_position_and_a_link_to_load_it_again(visit):
+    page = visit(PLACE, scripts=False)
+    caption = page.locator("article.live .caption").first
+    for _ in range(100):
+        if caption.count() and PLY.match(caption.inner_text()):
+            break
+        page.wait_for_timeout(500)
+        page.get_by_role("link", name="Show the present positions").click()
+    assert page.locator("article.live [data-picture] svg").count() == 1
+    before = caption.inner_text()
+
+    def has_moved():
+        page.wait_for_timeout(500)
+        page.get_by_role("link", name="Show the present positions").click()
+        return caption.count() and caption.inner_text() != before
+
+    wait_until(has_moved, "the page shows a later position")
+
+
+def test_the_page_of_a_run_says_what_it_is(server):
+    assert "In play: slow" in read(server, PLACE)
