@@ -128,6 +128,7 @@ def run(
     dataset: str | Path | None = None,
     same_rules: bool = False,
     strict: bool = False,
+    watchable: bool = True,
 ) -> RunResult:
     """Play the missing matches of a tournament, rate it and write its leaderboards and its report.
 
@@ -149,12 +150,13 @@ def run(
     `same_rules` says that matches in the log count, though the sources of a plug-in game's rules have changed under the
     same `rules_version`; the plan records it. Otherwise such a log is refused.
 
-    `strict` refuses bots that have been withdrawn, which are left out otherwise.
+    `strict` refuses bots that have been withdrawn, which are left out otherwise. `watchable` says whether a server of
+    pages under the same user may show matches in play.
     """
     from arena.results.dataset import check_dataset
 
     home_folder(home)
-    options = RunOptions.of(workers, backend, address)
+    options = RunOptions.of(workers, backend, address, shows_play=watchable)
     worker = WorkerProcess()
     try:
         if dataset is not None:

@@ -41,11 +41,20 @@ class RunOptions:
 
     @classmethod
     def of(
-        cls, workers: int | None = None, backend: str | None = None, address: str | None = None, rated: bool = True
+        cls,
+        workers: int | None = None,
+        backend: str | None = None,
+        address: str | None = None,
+        rated: bool = True,
+        shows_play: bool = True,
     ) -> Self:
         """Return options with their defaults: a process for each core, and Ray where an address is given."""
         return cls(
-            cores() if workers is None else workers, backend or ("auto" if address is None else "ray"), address, rated
+            cores() if workers is None else workers,
+            backend or ("auto" if address is None else "ray"),
+            address,
+            rated,
+            shows_play,
         )
 
     def __post_init__(self) -> None:

@@ -59,6 +59,10 @@ def run(
     strict: Annotated[
         bool, typer.Option("--strict", help="Refuse withdrawn bots; exit with 1 if a bot has forfeited a match.")
     ] = False,
+    watchable: Annotated[
+        bool,
+        typer.Option("--watchable/--not-watchable", help="Let `arena serve` show matches in play. Default: yes."),
+    ] = True,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only the leaderboards.")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Say why bots do not play on some boards.")] = False,
 ) -> int:
@@ -85,6 +89,7 @@ def run(
         dataset=dataset,
         same_rules=same_rules,
         strict=strict,
+        watchable=watchable,
     )
     return run_tournament(config, tournament, play, home, dataset is not None, strict, quiet, verbose)
 

@@ -338,6 +338,17 @@ def test_a_log_that_was_watched_is_the_same_as_one_that_was_not(watched):
     assert results(config) == results(alone)
 
 
+def test_a_run_that_nobody_may_watch_has_no_socket(tmp_path, monkeypatch):
+    seen = []
+    monkeypatch.setattr(InPlayBroadcast, "open", lambda self: seen.append(self))
+    config = {"name": "none", "blocks": 1, "games": [{"game": "epicycle", "players": 2}]}
+    bots = [{"bot": "random"}, {"bot": "greedy"}]
+    api.run({**config, "bots": bots}, tmp_path, workers=1, report=False, watchable=False)
+    assert seen == []
+    api.run({**config, "bots": bots, "seed": 1}, tmp_path, workers=1, report=False)
+    assert len(seen) == 1
+
+
 @pytest.mark.system
 def test_nothing_of_it_is_left_when_the_run_has_ended(watched):
     config, alone, _ = watched
