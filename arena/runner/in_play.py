@@ -140,8 +140,8 @@ class InPlayBroadcast:
         try:
             with _address(self._folder) as address:
                 self._remove(address)
+                os.fchmod(listening.fileno(), 0o600)  # what Linux makes the file with
                 listening.bind(address)
-                os.chmod(address, 0o600)  # nobody can connect before it listens
                 listening.listen(MAX_READERS)
             self._listening = listening
         except OSError:

@@ -329,6 +329,7 @@ class Worker:
             for self.number, order in enumerate(chunk.matches):
                 self.heartbeat.rest(self.number)
                 row, entries, ends = plan.play(order, chunk.out_of_replays)
+                self.match = None  # before the next number: moves are never shown as those of another match
                 rows.append(row)
                 if ends and chunk.listens:
                     printed[self.number] = ends
@@ -415,7 +416,8 @@ def _beat(worker: Worker) -> None:
     activity, cpu, wall = heartbeat.read(), time.process_time(), time.monotonic()
     while True:
         time.sleep(BEAT_SECONDS)
-        match, number = worker.match, worker.number
+        number = worker.number
+        match = worker.match
         if match is not None and match is seen:
             with contextlib.suppress(Exception):  # of a game in plain Python, whose history may be anything
                 evaluations = [(ply, steps) for ply, steps, *_ in match.annotations.estimates[:] if steps]

@@ -1,11 +1,16 @@
 """Matches in play in a real browser, from the built wheel, while a run plays."""
 
 import re
+import selectors
+import socket
+import time
+from urllib.parse import urlsplit
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
+from arena.workers.process import processor_time
 from tests.support.tournaments import PATIENCE, wait_until
 from tests.system.test_browser import DESK, PHONE
 from tests.system.test_serve import Shown, browser, ended, read, server, visit
@@ -31,6 +36,7 @@ class Slow(Bot):
         return state.legal_actions()[0]
 """
 PLACE = "/tournaments/slow/live"
+VIEWERS = 100
 PLY = re.compile(r"^Ply \d+")
 
 
@@ -129,6 +135,36 @@ def test_without_scripts_the_page_has_the_present_position_and_a_link_to_load_it
         return caption.count() and caption.inner_text() != before
 
     wait_until(has_moved, "the page shows a later position")
+
+
+def test_a_hundred_viewers_cost_the_server_less_than_a_twentieth_of_a_core(installed):
+    process = installed.start("-m", "arena", "serve", "--port", "0")
+    address = urlsplit(process.stdout.readline().split()[0])
+    viewers, events = [], 0
+    with selectors.DefaultSelector() as selector:
+        for _ in range(VIEWERS):
+            viewer = socket.create_connection((address.hostname, address.port))
+            viewer.sendall(f"GET {PLACE}/events HTTP/1.1\r\nHost: {address.netloc}\r\n\r\n".encode())
+            selector.register(viewer, selectors.EVENT_READ)
+            viewers.append(viewer)
+
+        def watch(seconds):
+            nonlocal events
+            ends = time.monotonic() + seconds
+            while time.monotonic() < ends:
+                for key, _ in selector.select(0.1):
+                    events += key.fileobj.recv(2**16).count(b"data: ")
+            return processor_time(process.pid)
+
+        wait_until(lambda: watch(1) and events >= VIEWERS, "all viewers are told of a match in play")
+        before, begun, events = watch(3), time.monotonic(), 0
+        used = watch(20) - before
+        share = used / 1e9 / (time.monotonic() - begun)
+    for viewer in viewers:
+        viewer.close()
+    assert ended(process) == ""
+    assert events > 5 * VIEWERS
+    assert share < 0.05
 
 
 def test_the_page_of_a_run_says_what_it_is(server):
