@@ -29,7 +29,7 @@ MAX_FILE_NAME_BYTES = 255
 
 
 @contextlib.contextmanager
-def atomic_file(path: Path) -> Iterator[IO[bytes]]:
+def atomic_file(path: Path, rights: int = 0o644) -> Iterator[IO[bytes]]:
     """Open a file to write, which takes its place when all is written; nothing is left of it when something fails.
 
     What a killed process has left of the same file is removed. An `OSError` names the file. Devices, pipes and sockets
@@ -48,7 +48,7 @@ def atomic_file(path: Path) -> Iterator[IO[bytes]]:
                 with os.fdopen(handle, "wb", closefd=False) as file:
                     yield file
                 os.fsync(handle)
-                os.chmod(temporary, 0o644)
+                os.chmod(temporary, rights)
                 os.replace(temporary, path)
             except BaseException:
                 os.unlink(temporary)

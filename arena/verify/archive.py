@@ -12,20 +12,26 @@ import re
 import shutil
 import sqlite3
 import stat
-import struct
 import tempfile
 import zipfile
-import zlib
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from importlib.metadata import version
-from pathlib import Path, PurePosixPath
-from typing import Annotated, Any, Literal
+from pathlib import Path
+from typing import Any, Literal
 
-from pydantic import Field
-
-from arena.core.errors import ArenaError, LogVersionError, RecordError, StoreError, UnknownTargetError
-from arena.core.files import atomic_file, check_output_file, is_plain_path, read_regular, temporary_folder
+from arena.core.archives import (
+    ARCHIVE_ERRORS,
+    CHUNK_BYTES,
+    ZIP_EPOCH,
+    ArchivedFile,
+    check_member_name,
+    check_members,
+    check_sizes,
+    read_manifest,
+    unpack_member,
+)
+from arena.core.errors import LogVersionError, StoreError, UnknownTargetError
+from arena.core.files import atomic_file, check_output_file, read_regular, temporary_folder
 from arena.core.models import Model, validated
 from arena.foreign.build import copy_and_hash
 from arena.plan.config import FORMATS
@@ -42,32 +48,9 @@ README_NAME = "README.txt"
 README_TEMPLATE = Path(__file__).with_name("archive_readme.txt")
 """Template of the README."""
 BOTS_FOLDER = "bots"
-ZIP_EPOCH = (1980, 1, 1, 0, 0, 0)
-"""Time of all files in an archive: the earliest one of ZIP."""
-CHUNK_BYTES = 2**20
 MAX_EXPORT_BYTES = 2**28
 """Largest size in bytes of a leaderboard's file."""
-MAX_MANIFEST_BYTES = 2**26
-MAX_FILES = 100_000
-MAX_UNPACK_RATIO = 200
-"""Largest unpacked size of an archive in multiples of its own size; of logs it is ten or twenty."""
-SPARE_BYTES = 2**20
-"""Bytes that every archive may have beyond that."""
-COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-"""Accepted compressions: with others, one read may unpack any amount."""
-ARCHIVE_ERRORS = (
-    *(zipfile.BadZipFile, zlib.error, struct.error),
-    *(EOFError, ValueError, ArenaError, RuntimeError, FileExistsError),
-)
-"""Errors of reading damaged or forged archives."""
 UNSAFE_CHARS = re.compile(r"[^A-Za-z0-9_.@+-]")
-
-
-class ArchivedFile(Model):
-    """A file of an archive."""
-
-    size: Annotated[int, Field(ge=0)]
-    blake2b: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 
 
 class Manifest(Model):
@@ -154,7 +137,7 @@ def _unpack_bots(folder: Path) -> None:
         raise StoreError(f"{findings.shown[0]}; `arena verify` has details")
     for name, content in sources(contents).items():
         path = folder / name
-        _check_name(name)
+        check_member_name(name)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
 
@@ -212,12 +195,12 @@ def unpacked(path: Path, findings: Findings) -> Iterator[tuple[Path | None, str 
         folder = digest = None
         try:
             archive = undo.enter_context(zipfile.ZipFile(path))
-            _check_members(archive)
+            check_members(archive)
             manifest, digest = _manifest(archive)
-            _check_sizes(archive, manifest, path)
+            check_sizes(archive, MANIFEST_NAME, manifest.files, tempfile.gettempdir())
             folder = undo.enter_context(temporary_folder(None, "arena-verify-"))
             for name, packed in sorted(manifest.files.items()):
-                _unpack(archive, name, packed, folder / name)
+                unpack_member(archive, name, packed, folder / name)
             if not (folder / LOG_FILE).is_file():
                 raise StoreError(f"has no {LOG_FILE}")
         except ARCHIVE_ERRORS as error:
@@ -227,68 +210,5 @@ def unpacked(path: Path, findings: Findings) -> Iterator[tuple[Path | None, str 
 
 
 def _manifest(archive: zipfile.ZipFile) -> tuple[Manifest, str]:
-    if MANIFEST_NAME not in archive.NameToInfo:
-        raise RecordError(f"has no {MANIFEST_NAME}, so that it is none of `arena archive`")
-    with archive.open(MANIFEST_NAME) as file:
-        content = file.read(MAX_MANIFEST_BYTES + 1)
-    if len(content) > MAX_MANIFEST_BYTES:
-        raise RecordError(f"its {MANIFEST_NAME} has more than {MAX_MANIFEST_BYTES >> 20} MiB")
-    try:
-        data = json.loads(content)
-    except (ValueError, RecursionError):
-        raise RecordError(f"its {MANIFEST_NAME} cannot be read") from None
+    data, content = read_manifest(archive, MANIFEST_NAME, "arena archive")
     return validated(Manifest, data, f"its {MANIFEST_NAME}", {}), hashlib.blake2b(content, digest_size=32).hexdigest()
-
-
-def _check_members(archive: zipfile.ZipFile) -> None:
-    """Check that an archive has only plain files within it, none twice, whose compression can be read in pieces."""
-    names = [member.filename for member in archive.infolist()]
-    if len(names) > MAX_FILES:
-        raise RecordError(f"has more than {MAX_FILES:,} files")
-    for member in archive.infolist():
-        _check_name(member.filename)
-        if member.header_offset < 0:  # `zipfile` would seek there
-            raise RecordError(f"{member.filename} begins before the archive does")
-        kind = stat.S_IFMT(member.external_attr >> 16)
-        if kind not in (0, stat.S_IFREG) or member.flag_bits & 1:
-            raise RecordError(f"{member.filename} is no plain file")
-        if member.compress_type not in COMPRESSIONS:
-            raise RecordError(f"{member.filename} is packed otherwise than by DEFLATE")
-    folders = {str(parent) for name in names for parent in PurePosixPath(name).parents}
-    for name, count in Counter(names).items():
-        if count > 1 or name in folders:
-            raise RecordError(f"{name} is in it twice, or a file as well as a folder")
-
-
-def _check_sizes(archive: zipfile.ZipFile, manifest: Manifest, path: Path) -> None:
-    """Check that an archive has exactly the files of its manifest, and is not too large."""
-    names = archive.namelist()
-    for name in sorted(set(names) ^ {MANIFEST_NAME, *manifest.files}):
-        raise RecordError(f"{name} is in only one of manifest and archive")
-    size = sum(packed.size for packed in manifest.files.values())
-    if size > MAX_UNPACK_RATIO * path.stat().st_size + SPARE_BYTES:
-        raise RecordError(f"would be {size:,} bytes unpacked, more than {MAX_UNPACK_RATIO} times its own size")
-    if size > shutil.disk_usage(tempfile.gettempdir()).free:
-        raise RecordError(f"would be {size:,} bytes unpacked: more than {tempfile.gettempdir()} has room for")
-
-
-def _check_name(name: str) -> None:
-    """Raise `RecordError` if a name could lead out of the folder that it is used in."""
-    if not is_plain_path(name):
-        raise RecordError(f"'{name}' is no plain path of a file")
-
-
-def _unpack(archive: zipfile.ZipFile, name: str, packed: ArchivedFile, path: Path) -> None:
-    """Unpack a file, checking its size and hash."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    hasher = hashlib.blake2b(digest_size=32)
-    size = 0
-    with archive.open(name) as source, path.open("xb") as target:
-        while chunk := source.read(CHUNK_BYTES):
-            size += len(chunk)
-            if size > packed.size:
-                raise RecordError(f"{name} is larger than the manifest says")
-            hasher.update(chunk)
-            target.write(chunk)
-    if size != packed.size or hasher.hexdigest() != packed.blake2b:
-        raise RecordError(f"{name} is not the file that the manifest says")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -48,3 +49,31 @@ def warm(
     from arena.cli.warming import compile_ahead
 
     compile_ahead(games, bots, workers, home)
+
+
+@app.command(epilog="Example: arena backup arena-monday.zip")
+def backup(
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="The file to write; it must not exist.")],
+    as_json: AsJson = False,
+    home: Home = None,
+) -> int:
+    """Back up a home into one file, while it is in use.
+
+    It has all logs, accounts and submitted bots, and is as secret as the home itself. Exit code 1 if a database could
+    not be read; its bytes are in the backup then.
+    """
+    from arena.cli.backing_up import print_backup
+
+    return print_backup(out, as_json, home)
+
+
+@app.command(epilog="Example: arena restore arena-monday.zip --home restored")
+def restore(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A file of `arena backup`.")],
+    as_json: AsJson = False,
+    home: Home = None,
+) -> None:
+    """Restore a backup into a home that is empty or new."""
+    from arena.cli.backing_up import print_restored
+
+    print_restored(file, as_json, home)

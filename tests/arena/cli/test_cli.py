@@ -42,7 +42,7 @@ COMMANDS = (
         "doctor",
     ),
     *("init-bot", "check", "check-game", "submit", "withdraw", "play"),
-    *("merge", "status", "dataset"),
+    *("merge", "status", "dataset", "backup", "restore"),
     *("crosstable", "variance", "compare", "power", "verify", "archive", "report", "plot", "serve", "site", "warm"),
 )
 

@@ -355,7 +355,7 @@ cli.main()
 
 @pytest.mark.system
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-@pytest.mark.parametrize(("command", "function"), [("archive", "_pack"), ("verify", "_unpack")])
+@pytest.mark.parametrize(("command", "function"), [("archive", "_pack"), ("verify", "unpack_member")])
 def test_a_command_that_is_told_to_end_leaves_no_folder(config, archive, tmp_path, command, function, number):
     target = [str(config), "--home", str(home_of(config))] if command == "archive" else [str(archive)]
     run = subprocess.Popen(
