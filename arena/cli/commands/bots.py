@@ -8,7 +8,6 @@ from typing import Annotated, Literal
 import typer
 
 from arena.cli.arguments import AsJson, BotPath, CheckIsolation, Group, Home
-from arena.core.errors import ConfigError
 from arena.isolation import SUBMITTED_LEVEL
 
 app = Group("Bots and games")
@@ -119,9 +118,10 @@ def submit(
     as_json: AsJson = False,
     home: Home = None,
 ) -> int:
-    """Check a bot and keep its source for tournaments, or hand it in to a contest on a server.
+    """Check a bot and keep its source, or hand it in to a contest.
 
-    Tournaments under the same home find it by its name. Submitting a name again adds a version.
+    Tournaments under the same home find a kept bot by its name. Submitting a name again adds a version. Contests are on
+    servers: --to.
     """
     if to is not None:
         from arena.cli.handing_in import print_hand_in
@@ -131,6 +131,8 @@ def submit(
 
     if name is None or author is None:
         missing = "--name" if name is None else "--author"
+        from arena.core.errors import ConfigError
+
         raise ConfigError(f"{missing}: is missing; a bot is submitted under a name, by an author")
     return print_submit(path, name, author, isolation, game, as_json, home)
 
