@@ -63,6 +63,11 @@ class Reason(str):
         return made
 
 
+def first_places(ranks: Sequence[int], labels: Sequence[str]) -> str:
+    """Return who came first, for a drawing: `first: greedy and you`."""
+    return f"first: {listed([label for rank, label in zip(ranks, labels, strict=True) if rank == 0])}"
+
+
 def slug(heading: str) -> str:
     """Return a heading as GitHub and MyST write it in addresses: lower case, hyphens for spaces, no other marks."""
     kept = (letter for letter in heading.strip().lower() if letter.isalnum() or letter in " -_")

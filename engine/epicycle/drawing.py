@@ -33,6 +33,7 @@ from engine.svg import (
 )
 from engine.terminal import LAST as LAST_PLAY
 from engine.terminal import SEATS, Token
+from engine.words import first_places
 
 if TYPE_CHECKING:
     from engine.state import KernelState
@@ -183,7 +184,7 @@ def _in_hand(seat: int, letter: str, before: int, middle: float, top: float, lay
 def _status(state: KernelState, names: tuple[str, ...], layout: Layout) -> list[str]:
     turn, who, last = int(state.record.turn), state.current_player(), notation.last_play(state)
     if who == TERMINAL:
-        lines = [f"over: {state.ended}", f"{turn} plays, places {[rank + 1 for rank in state.ranks()]}"]
+        lines = [f"over: {state.ended}", f"{turn} plays, {first_places(state.ranks(), names)}"]
     elif who == CHANCE:
         lines = ["before the deal", "nine pieces to be dealt"]
     else:
@@ -192,7 +193,7 @@ def _status(state: KernelState, names: tuple[str, ...], layout: Layout) -> list[
     room = layout.width - layout.panel - 8
     parts = [
         text(layout.panel, layout.words, fitted(lines[0], room, 17), 17, font_weight="bold"),
-        text(layout.panel, layout.words + 22, lines[1], 14),
+        text(layout.panel, layout.words + 22, fitted(lines[1], room, 14), 14),
     ]
     if last:
         x, y = (20.0, HEIGHT - 16.0) if layout is WIDE else (layout.panel, layout.seats - 14)

@@ -36,6 +36,7 @@ from engine.svg import (
 )
 from engine.terminal import LAST as LAST_PLAY
 from engine.terminal import SEATS, Token
+from engine.words import first_places
 
 if TYPE_CHECKING:
     from engine.state import KernelState
@@ -210,7 +211,7 @@ def _face(letter: str) -> str:
 def _status(state: KernelState, names: tuple[str, ...], layout: Layout) -> list[str]:
     turn, who, placed = int(state.record.turn), state.current_player(), notation.last_placement(state.record)
     if who == TERMINAL:
-        lines = [f"over after {turn} turns ({state.ended})", f"places {[rank + 1 for rank in state.ranks()]}"]
+        lines = [f"over after {turn} turns ({state.ended})", first_places(state.ranks(), names)]
     elif who == CHANCE:
         lines = [f"turn {turn}", f"{names[state.rolling_seat()]} to roll"]
     else:

@@ -31,6 +31,7 @@ from engine.svg import (
     wrapped,
 )
 from engine.terminal import LAST, SEATS, Token
+from engine.words import first_places
 
 if TYPE_CHECKING:
     from engine.state import KernelState
@@ -81,7 +82,7 @@ def picture(state: KernelState, names: tuple[str, ...], narrow: bool) -> str:
         ),
         *_last(state, layout),
         *(part for seat in (SEA, LAND) for part in _hand(state, seat, names[seat], layout)),
-        *_below(state, layout),
+        *_below(state, names, layout),
     )
 
 
@@ -192,13 +193,17 @@ def _hand(state: KernelState, seat: int, name: str, layout: Layout) -> list[str]
     ]
 
 
-def _below(state: KernelState, layout: Layout) -> list[str]:
+def _below(state: KernelState, names: tuple[str, ...], layout: Layout) -> list[str]:
     """Draw the status, and the button to declare where that is open."""
     declare, parts = DECLARE in state.legal_actions(), []
     if declare:
         top = layout.height - (72 if layout is SLIM else 66)
         parts = [button(layout.width - 104, top, 90, "declare", "declare")]
-    words, room = notation.status(state), layout.width - 20
+    room = layout.width - 20
+    if state.is_terminal():
+        words = fitted(f"over ({state.ended}), {first_places(state.ranks(), names)}", room, 13)
+    else:
+        words = notation.status(state)
     lines = wrapped(words, room, 13) if layout is SLIM else [words]
     size, top = (13, layout.height - 26) if layout is SLIM else (15, layout.height - 14)
     return parts + [

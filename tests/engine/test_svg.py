@@ -156,7 +156,7 @@ def test_the_last_play_is_marked_and_only_when_there_was_one():
 
 def test_the_end_and_the_wait_for_the_deal_are_told():
     over = engine.load_game("epicycle", 2).state_from_position("SMLSMLSML. SML/SML - 500")
-    assert {"over: cap", "500 plays, places [1, 1]"} <= words(over)
+    assert {"over: cap", "500 plays, first: seat 0 and seat 1"} <= words(over)
     waiting = engine.load_game("epicycle", 2, setup="random").new_initial_state()
     assert "before the deal" in words(waiting)
     assert set(fills(waiting)) & set(SEAT_COLOURS) == set(SEAT_COLOURS[:2])
