@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -93,38 +93,29 @@ def bot_identity(name: str, bundle: str, class_name: str, params: dict[str, Any]
     return f"{name}@{hashlib.blake2b(key.encode(), digest_size=16).hexdigest()}"
 
 
-class Entrant(NamedTuple):
-    """A bot that enters a tournament, and its place in the configuration."""
-
-    entry: BotEntry
-    place: str
-    """What errors name."""
-
-
 def entrants_of(
     config: Config, source: str, home: str | Path | None, strict: bool
-) -> tuple[list[Entrant], tuple[str, ...]]:
-    """Return the bots of a configuration, submitted ones too and without withdrawn ones, and remarks on those.
+) -> tuple[dict[str, BotEntry], tuple[str, ...]]:
+    """Return the bots of a configuration by their places in it, which errors name, and remarks on withdrawn ones.
 
-    `strict` keeps withdrawn ones, which are refused when they are resolved. Raises `ConfigError` when none is left.
+    Submitted bots are among them. Withdrawn ones are left out; `strict` keeps them, to be refused when they are
+    resolved. Raises `ConfigError` when none is left.
     """
     known = submitted(home_folder(home))
     names = [split_bot_spec(entry.bot)[0] for entry in config.bots]
-    entrants = [Entrant(entry, f"{source}: bots[{number}]") for number, entry in enumerate(config.bots)]
+    entrants = {f"{source}: bots[{number}]": entry for number, entry in enumerate(config.bots)}
     if config.submissions is not None:
         try:
             found = open_submissions(config.submissions, known)
         except BotError as error:
             raise ConfigError(f"{source}: submissions: {error}") from None
         listed = {name.partition("@")[0] for name in names}
-        entrants += [
-            Entrant(BotEntry(bot=name), f"{source}: submissions: {name}") for name in found if name not in listed
-        ]
-    withdrawn = {place for name, (_, place) in zip(names, entrants, strict=False) if is_withdrawn(name, known)}
-    kept = [entrant for entrant in entrants if strict or entrant.place not in withdrawn]
+        entrants |= {f"{source}: submissions: {name}": BotEntry(bot=name) for name in found if name not in listed}
+    withdrawn = {place for name, place in zip(names, entrants, strict=False) if is_withdrawn(name, known)}
+    kept = {place: entry for place, entry in entrants.items() if strict or place not in withdrawn}
     remarks = tuple(
         f"{entry.label or entry.bot} is left out, since it has been withdrawn; --strict refuses such an entry"
-        for entry, place in entrants
+        for place, entry in entrants.items()
         if place in withdrawn and not strict
     )
     if not kept:
@@ -202,13 +193,13 @@ def describe_bot(bot: FoundBot, boards: Sequence[tuple[str, int]], worker: Worke
     return ResolvedBot(source, bot.bundle, params, spec, isolation=bot.isolation, **fields)
 
 
-def entries_of(entrants: Sequence[Entrant], bots: Sequence[ResolvedBot], public_dice: bool) -> list[Entry]:
-    """Return the records of resolved entrants; raises `ConfigError` for two of one label."""
-    labels = [entry.label or bot.label for (entry, _), bot in zip(entrants, bots, strict=True)]
-    for number, label in enumerate(labels):
+def entries_of(entrants: Mapping[str, BotEntry], bots: Sequence[ResolvedBot], public_dice: bool) -> list[Entry]:
+    """Return the entries of resolved bots; raises `ConfigError` for two of one label."""
+    labels = [entry.label or bot.label for entry, bot in zip(entrants.values(), bots, strict=True)]
+    for number, (place, label) in enumerate(zip(entrants, labels, strict=True)):
         if label in labels[:number]:
-            raise ConfigError(f"{entrants[number].place}: a second '{label}'; give it a label of its own")
-    keys = entry_keys([bot.spec for bot in bots], [entry.label for entry, _ in entrants])
+            raise ConfigError(f"{place}: a second '{label}'; give it a label of its own")
+    keys = entry_keys([bot.spec for bot in bots], [entry.label for entry in entrants.values()])
     entries = (bot.entry(label, key) for label, key, bot in zip(labels, keys, bots, strict=True))
     return [replace(entry, trusted=entry.trusted and public_dice) for entry in entries]
 

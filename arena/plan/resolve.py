@@ -130,14 +130,9 @@ def make_plan(
             raise ConfigError(f"{source}: bot_paths: no folder '{path}'")
     entrants, remarks = entrants_of(config, source, home, strict)
     games = config.boards(len(entrants), source)
-    bots = resolve_bots(
-        [entry for entry, _ in entrants],
-        [game for _, game in games],
-        folders,
-        worker,
-        lambda number: f"{entrants[number].place}: ",
-        home,
-    )
+    places = [*entrants]
+    playable = [game for _, game in games]
+    bots = resolve_bots([*entrants.values()], playable, folders, worker, lambda number: f"{places[number]}: ", home)
     entries = entries_of(entrants, bots, public_dice=config.dice != "secret")
     boards: list[Board] = []
     left_out: list[str] = []

@@ -34,7 +34,6 @@ from arena.web.pages.matches import MatchLine, lines_of
 
 API_PREFIX = "/api/v1"
 MAX_LISTED = 200
-BINARY = {"type": "string", "format": "binary"}
 Limit = Annotated[int, Query(ge=1, le=MAX_LISTED)]
 After = Annotated[int, Query(ge=0, le=2**53)]
 

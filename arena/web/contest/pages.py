@@ -25,7 +25,6 @@ ROWS_SHOWN = 100
 """Rows of standings on a page."""
 LOOKED_AT = 5
 """Matches of each kind that the page of a bot names."""
-PODIUM_ROWS = 3
 
 
 class Look(NamedTuple):
