@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
@@ -23,13 +24,12 @@ from arena.cli.rules import print_notation
 from arena.cli.warming import compiling_shown
 from arena.core.errors import ArenaError, ConfigError, RecordError
 from arena.core.files import check_output_file, write_file
-from arena.core.match_ids import match_id as id_of
 from arena.core.paths import home_folder
 from arena.core.text import without_controls
 from arena.isolation import Isolation
 from arena.match.alarm import GAME_CPU_SECONDS, Alarm
 from arena.match.game_faults import GameError, GameFault, replay_fault
-from arena.match.json_lines import MatchRecord, read_records, record_as_data
+from arena.match.json_lines import match_as_data, read_matches
 from arena.match.replay import ReplayedPly, check_draws, game_of, replay
 from arena.match.stored import StoredMatch
 from arena.plan.files import with_key
@@ -148,8 +148,7 @@ def print_replay(
 
 def _match_data(stored: StoredMatch) -> dict[str, Any]:
     """Return a match outside any log as plain data, by the keys of a line of matches."""
-    key = stored.secret.hash if stored.secret else ""
-    data = record_as_data(MatchRecord(stored, tuple(stored.bots), (), game_of(stored).type.rules_version, key))
+    data = match_as_data(replace(stored, labels=stored.bots, rules_version=game_of(stored).type.rules_version))
     for forfeit in data["forfeits"]:
         forfeit["detail"] = stored.details.get(forfeit["seat"], "").strip()
     printed = [{"seat": seat, "text": text} for seat, text in sorted(stored.printed.items())]
@@ -169,7 +168,7 @@ def _write_page(
     from arena.cli.pages import show
     from arena.results.pages.replay import write_replay
 
-    name = id_of(stored.identity, stored.lineup)
+    name = stored.id
     show([write_replay(html or home_folder(home) / "replays" / f"{name}.html", stored)], open, show_path)
 
 
@@ -195,14 +194,14 @@ def _print_fault(fault: GameFault, show: bool) -> NoReturn:
 def _replay_file(path: Path, chosen: str | None, audit: bool, show: bool) -> StoredMatch | None:
     """Replay the chosen match of a file, or all of them; a single one is drawn and returned."""
     first, count = None, 0
-    for line, record in read_records(path):
-        if chosen is None or record.begins_with(chosen):
-            stored = with_key(record, path.with_name("plan.json")) if audit else record.match
+    for line, stored in read_matches(path):
+        if chosen is None or stored.begins_with(chosen):
+            match = with_key(stored, path.with_name("plan.json")) if audit else stored
             try:
-                check_draws(replay(stored, stored.keys if audit else None))
+                check_draws(replay(match, match.keys if audit else None))
             except ArenaError as error:
                 raise RecordError(f"{path}, line {line}: {error}") from None
-            first, count = first or stored, count + 1
+            first, count = first or match, count + 1
     if first is None:
         raise RecordError(f"{path}: has no match" + (f" whose id begins with '{chosen}'" if chosen else ""))
     if count == 1:
@@ -213,7 +212,7 @@ def _replay_file(path: Path, chosen: str | None, audit: bool, show: bool) -> Sto
 
 
 def _print_stored(stored: StoredMatch, audit: bool, show: bool) -> None:
-    name = id_of(stored.identity, stored.lineup)
+    name = stored.id
     print_text(
         f"{name}\n{stored.game}, {stored.players} players, round {stored.round}, "
         f"opening of {stored.opening} random plies"

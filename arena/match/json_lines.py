@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -16,11 +16,11 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from arena.core.errors import ArenaError, ConfigError, RecordError, StoreError
 from arena.core.files import open_regular
-from arena.core.match_ids import DiceKind, match_id
+from arena.core.match_ids import DiceKind
 from arena.core.models import Model, as_tuple, validated
 from arena.match.estimates import EVALUATION_STEPS, MAX_LINE_PLIES, PackedEstimate, check_estimates, pack_estimates
 from arena.match.result import MatchRow, SeatRow
-from arena.match.stored import PlannedMatch, StoredMatch, stored_match
+from arena.match.stored import PlannedMatch, SecretKey, StoredMatch, stored_match
 from arena.schedule.boards import Entry
 
 MAX_LINE_BYTES = 2**24
@@ -104,61 +104,31 @@ class Line(Model):
 LINE_KEYS = tuple(Line.model_fields)
 
 
-@dataclass(frozen=True)
-class MatchRecord:
-    """A match of a plan, with all that its line says."""
-
-    match: StoredMatch
-    """Without what the log keeps in side tables but estimates, and without a key."""
-    labels: tuple[str, ...]
-    identities: tuple[str, ...]
-    """`name@hash` of the bots, by seat."""
-    rules_version: int
-    secret: str
-    """Hash of the secret dice's key; empty when the dice are public."""
-
-    @classmethod
-    def of(cls, match: StoredMatch, seats: Sequence[Entry], rules_version: int) -> MatchRecord:
-        """Return the record of a match in the log; `seats` are the contestants by seat."""
-        labels, identities = tuple(entry.label for entry in seats), tuple(entry.identity for entry in seats)
-        kept = replace(without_side_tables(match), packed_estimates=match.packed_estimates)
-        return cls(kept, labels, identities, rules_version, match.secret.hash if match.secret else "")
-
-    @property
-    def id(self) -> str:
-        return match_id(self.match.identity, self.match.lineup)
-
-    def begins_with(self, prefix: str) -> bool:
-        """Return whether the match has that id, or one whose part before the dash begins so."""
-        stem, _, lineup = prefix.partition("-")
-        return self.match.identity.hex().startswith(stem) and lineup in ("", str(self.match.lineup))
+def with_entries(match: StoredMatch, seats: Sequence[Entry], rules_version: int) -> StoredMatch:
+    """Return a match of a log with what its line says, no more and no less; `seats` are the entries by seat."""
+    labels, identities = [entry.label for entry in seats], [entry.identity for entry in seats]
+    secret = SecretKey(b"", match.key_hash, "", None) if match.secret else None
+    plain = replace(match, details={}, printed={}, clocks=[], retried=False, dropped={}, secret=secret)
+    return replace(plain, labels=labels, identities=identities, rules_version=rules_version)
 
 
-def without_side_tables(match: StoredMatch) -> StoredMatch:
-    """Return a match without what the log keeps in side tables or not at all, and without a key."""
-    return replace(
-        match, details={}, printed={}, clocks=[], retried=False, secret=None, packed_estimates="", dropped={}
-    )
-
-
-def record_as_data(record: MatchRecord) -> dict[str, Any]:
+def match_as_data(match: StoredMatch) -> dict[str, Any]:
     """Return a match as plain data, by the keys of a line."""
-    match = record.match
     return {
-        "match": record.id,
+        "match": match.id,
         "block": match.block_id.hex(),
         "game": match.game,
         "players": match.players,
-        "rules_version": record.rules_version,
+        "rules_version": match.rules_version,
         "round": match.round,
         "lineup": match.lineup,
         "opening": match.opening,
         "seed": match.seed,
         "dice": match.dice.name.lower(),
-        "dice_key_hash": record.secret or None,
-        "bots": list(record.labels),
+        "dice_key_hash": match.key_hash or None,
+        "bots": match.labels,
         "specs": match.bots,
-        "identities": list(record.identities),
+        "identities": match.identities,
         "ranks": match.ranks,
         "scores": match.scores if any(score is not None for score in match.scores) else None,
         "ended": match.ended,
@@ -173,15 +143,15 @@ def record_as_data(record: MatchRecord) -> dict[str, Any]:
     }
 
 
-def record_as_line(record: MatchRecord, keys: Sequence[str] = ()) -> str:
+def match_as_line(match: StoredMatch, keys: Sequence[str] = ()) -> str:
     """Return a match as a line of JSON with the wanted keys; what cannot be printed is escaped."""
-    data = record_as_data(record)
+    data = match_as_data(match)
     wanted = {key: data[key] for key in keys or LINE_KEYS}
     text = json.dumps(wanted, separators=(",", ":"), ensure_ascii=False)
     return (text if text.isprintable() else json.dumps(wanted, separators=(",", ":"))) + "\n"
 
 
-def read_records(path: Path) -> Iterator[tuple[int, MatchRecord]]:
+def read_matches(path: Path) -> Iterator[tuple[int, StoredMatch]]:
     """Yield the matches of a file, each with the number of its line; raises `RecordError` for anything else."""
     try:
         with open_regular(path) as file:
@@ -189,14 +159,14 @@ def read_records(path: Path) -> Iterator[tuple[int, MatchRecord]]:
             while line := file.readline(MAX_LINE_BYTES + 1):
                 number += 1
                 if line.strip():
-                    yield number, _record(line, f"{path}, line {number}")
+                    yield number, _match(line, f"{path}, line {number}")
     except FileNotFoundError:
         raise ConfigError(f"{path}: no such file") from None
     except OSError as error:
         raise RecordError(f"{path}: cannot be read: {error.strerror}") from None
 
 
-def _record(content: bytes, where: str) -> MatchRecord:
+def _match(content: bytes, where: str) -> StoredMatch:
     if len(content) > MAX_LINE_BYTES:
         raise RecordError(f"{where}: more than {MAX_LINE_BYTES >> 20} MiB")
     try:
@@ -208,7 +178,7 @@ def _record(content: bytes, where: str) -> MatchRecord:
     except ValueError as error:  # no JSON, no UTF-8, a number of thousands of digits
         raise RecordError(f"{where}: {error}") from None
     try:
-        return _record_of_line(validated(Line, data, where, {"forfeits": Forfeit}))
+        return _match_of_line(validated(Line, data, where, {"forfeits": Forfeit}))
     except ArenaError as error:
         raise RecordError(str(error)) from None
 
@@ -228,12 +198,13 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _record_of_line(line: Line) -> MatchRecord:
+def _match_of_line(line: Line) -> StoredMatch:
     place = PlannedMatch(
         bytes.fromhex(line.match.partition("-")[0]),
         bytes.fromhex(line.block),
         *(line.lineup, line.game, line.players, line.round, line.opening, line.seed),
         DiceKind[line.dice.upper()],
+        SecretKey(b"", line.dice_key_hash, "", None) if line.dice_key_hash else None,
     )
     seats = list(map(SeatRow, line.ranks, line.scores or [None] * line.players))
     for forfeit in line.forfeits:
@@ -241,5 +212,5 @@ def _record_of_line(line: Line) -> MatchRecord:
     plies = len(line.moves.split())
     row = MatchRow(line.lineup, line.ended, plies, line.timed, line.final, line.moves, line.notes, seats)
     row = row._replace(estimates=pack_estimates(packed_estimates_of(line.evaluations)))
-    match = replace(stored_match(place, row, line.specs), labels=list(line.bots))
-    return MatchRecord(match, tuple(line.bots), tuple(line.identities), line.rules_version, line.dice_key_hash or "")
+    match = stored_match(place, row, line.specs)
+    return replace(match, labels=line.bots, identities=line.identities, rules_version=line.rules_version)

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from arena.core.errors import StoreError
-from arena.core.match_ids import match_id
 from arena.match.dice import Dice, KeyPair
 from arena.match.estimates import NO_ESTIMATE, line_notation
 from arena.match.faults import FORFEIT_CAUSES
@@ -97,7 +96,7 @@ def follow(match: StoredMatch, keys: KeyPair | None = None) -> Iterator[tuple[St
         try:
             before.apply_action(before.string_to_action(ply.text))
         except Exception as error:
-            name = match_id(match.identity, match.lineup)
+            name = match.id
             raise StoreError(f"match {name}: its game fails when it is replayed: {summarise_error(error)}") from error
 
 
@@ -120,12 +119,12 @@ def check_match(match: StoredMatch, keys: KeyPair | None, game: Game) -> int:
 def game_of(match: StoredMatch) -> Game:
     """Return the game of a match; raises `StoreError` when this arena does not have it."""
     if is_foreign_name(match.game):
-        name = match_id(match.identity, match.lineup)
+        name = match.id
         raise StoreError(f"match {name}: is one of {FOREIGN_RESULTS_LABEL}, without moves: it cannot be replayed")
     try:
         return load_game(match.game, match.players)
     except EngineError as error:
-        raise StoreError(f"match {match_id(match.identity, match.lineup)}: cannot be replayed: {error}") from None
+        raise StoreError(f"match {match.id}: cannot be replayed: {error}") from None
 
 
 def walk_plies(match: StoredMatch, game: Game, keys: KeyPair | None) -> Iterator[Ply]:
@@ -133,7 +132,7 @@ def walk_plies(match: StoredMatch, game: Game, keys: KeyPair | None) -> Iterator
 
     Raises `StoreError` as `replay` does.
     """
-    name = match_id(match.identity, match.lineup)
+    name = match.id
     try:
         state = game.new_initial_state()
         dice = Dice(match.streams(keys)) if keys else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from arena.core.errors import StoreError
@@ -18,6 +18,7 @@ class SecretKey:
     """The key of a log's secret dice as it is kept there."""
 
     key: bytes = field(repr=False)
+    """Empty where only its hash is known."""
     hash: str
     created: str
     disclosed: str | None
@@ -45,6 +46,21 @@ class PlannedMatch:
     secret: SecretKey | None = None
     """What its dice were drawn with; None when that follows from the seed."""
 
+    @property
+    def id(self) -> str:
+        """Its id: what its files and pages are named by."""
+        return match_id(self.identity, self.lineup)
+
+    @property
+    def key_hash(self) -> str:
+        """Hash of the key of its secret dice; empty when the dice are public."""
+        return self.secret.hash if self.secret else ""
+
+    def begins_with(self, prefix: str) -> bool:
+        """Return whether the match has that id, or one whose part before the dash begins so."""
+        stem, _, lineup = prefix.partition("-")
+        return self.identity.hex().startswith(stem) and lineup in ("", str(self.lineup))
+
 
 @dataclass(frozen=True, repr=False, kw_only=True)
 class StoredMatch(PlannedMatch):
@@ -71,11 +87,14 @@ class StoredMatch(PlannedMatch):
     """By seat: evaluations, lines and visit counts that were wrong, and are not kept."""
     labels: list[str] = field(default_factory=list, compare=False)
     """Names of the bots in the plan, by seat; empty where the match is of no plan that is known."""
+    identities: list[str] = field(default_factory=list)
+    """`name@hash` of the bots, by seat; of matches that are written to or read from lines."""
+    rules_version: int = 0
+    """Of its game; of matches that are written to or read from lines."""
 
     def __repr__(self) -> str:
         places = ", ".join(f"{bot} {rank + 1}" for bot, rank in zip(self.names, self.ranks, strict=True))
-        name = match_id(self.identity, self.lineup)
-        return f"<match {name} of {self.game}, {len(self.moves)} plies, ended {self.ended}; places: {places}>"
+        return f"<match {self.id} of {self.game}, {len(self.moves)} plies, ended {self.ended}; places: {places}>"
 
     @property
     def names(self) -> list[str]:
@@ -96,6 +115,12 @@ class StoredMatch(PlannedMatch):
     def streams(self, keys: KeyPair) -> Streams:
         """Return its random streams."""
         return Streams(*keys, *stream_ids(self.dice, self.block_id, self.identity, self.lineup))
+
+
+def without_side_tables(match: StoredMatch) -> StoredMatch:
+    """Return a match without what the log keeps in side tables or takes from the plan, and without a key."""
+    kept = replace(match, labels=[], identities=[], rules_version=0, secret=None)
+    return replace(kept, details={}, printed={}, clocks=[], retried=False, packed_estimates="", dropped={})
 
 
 def stored_match(place: PlannedMatch, row: MatchRow, bots: Sequence[str] = ()) -> StoredMatch:

@@ -11,7 +11,6 @@ from arena.core.errors import ConfigError, RecordError
 from arena.core.files import read_json
 from arena.core.files import write_file as write_file
 from arena.match.dice import key_hash
-from arena.match.json_lines import MatchRecord
 from arena.match.stored import SecretKey, StoredMatch
 from arena.plan.model import ResolvedPlan
 
@@ -46,14 +45,14 @@ def read_plan(path: Path) -> ResolvedPlan:
     return resolved
 
 
-def with_key(record: MatchRecord, plan: Path) -> StoredMatch:
-    """Return the match of a record, with the key of its secret dice as a plan.json discloses it."""
-    if not record.secret:
-        return record.match
-    key = read_plan(plan).disclosed_keys().get(record.secret)
+def with_key(match: StoredMatch, plan: Path) -> StoredMatch:
+    """Return a match with the key of its secret dice as a plan.json discloses it."""
+    if not match.key_hash:
+        return match
+    key = read_plan(plan).disclosed_keys().get(match.key_hash)
     if key is not None:
-        return replace(record.match, secret=SecretKey(key, record.secret, "", None))
-    raise RecordError(f"{plan}: holds no key of the secret dice of match {record.id}")
+        return replace(match, secret=SecretKey(key, match.key_hash, "", None))
+    raise RecordError(f"{plan}: holds no key of the secret dice of match {match.id}")
 
 
 def read_versions(path: Path) -> dict[str, str]:

@@ -17,7 +17,6 @@ import numpy as np
 
 from arena.core.errors import ConfigError
 from arena.core.files import blocking_file, created_folder, read_json, temporary_folder
-from arena.core.match_ids import match_id
 from arena.match.estimates import MAX_MATCH_VISIT_COUNTS, NO_ESTIMATE
 from arena.match.replay import check_game, walk_plies
 from arena.match.stored import StoredMatch
@@ -194,7 +193,7 @@ class Shard:
 
     def take(self, match: StoredMatch, labels: Sequence[str], bots: Sequence[str]) -> Iterator[None]:
         """Add the decisions of a match; yields whenever the shard is full, and has to be written."""
-        name, estimates = match_id(match.identity, match.lineup), match.estimates
+        name, estimates = match.id, match.estimates
         returns, ranks = returns_from_ranks(match.ranks), [rank + 1 for rank in match.ranks]
         observation = np.zeros(self.spec.size, np.float32)
         with_visits = {ply: len(estimate.visit_counts) for ply, estimate in estimates.items() if estimate.visit_counts}

@@ -15,8 +15,7 @@ import pandas as pd
 
 from arena.core.errors import ConfigError
 from arena.core.files import atomic_file, write_file
-from arena.core.match_ids import match_id
-from arena.match.json_lines import LINE_KEYS, MatchRecord, record_as_line
+from arena.match.json_lines import LINE_KEYS, match_as_line, with_entries
 from arena.match.stored import StoredMatch
 from arena.results.columns import DECIMALS, MATCHES, check_columns
 from arena.results.tables import as_csv, render_frame, select_columns
@@ -31,23 +30,23 @@ MAX_DOCUMENT_ROWS = 10_000
 """Rows of a table for people (Markdown, HTML, LaTeX)."""
 
 
-def match_records(tournament: Tournament) -> Iterator[MatchRecord]:
-    """Yield every match as a record, in canonical order."""
+def exported_matches(tournament: Tournament) -> Iterator[StoredMatch]:
+    """Yield every match with what its line says of the plan, in canonical order."""
     schedule = tournament.schedule
     for page in tournament.matches():
         for block, match in page:
             entries = [schedule.entries[entry] for entry in schedule.seats(block, match.lineup)]
-            yield MatchRecord.of(match, entries, schedule.boards[block.board].rules_version)
+            yield with_entries(match, entries, schedule.boards[block.board].rules_version)
 
 
 def match_lines(tournament: Tournament, columns: Sequence[str] = ()) -> Iterator[str]:
     """Yield every match as a line of JSON, with the wanted keys."""
-    return (record_as_line(record, columns) for record in match_records(tournament))
+    return (match_as_line(match, columns) for match in exported_matches(tournament))
 
 
 def seat_rows(schedule: Schedule, block: Block, match: StoredMatch) -> Iterator[tuple[Any, ...]]:
     """Yield a match as rows of the table, one for each seat."""
-    name = match_id(match.identity, match.lineup)
+    name = match.id
     has_seats = not isinstance(schedule, ForeignSchedule) or schedule.has_seats
     where = (name, match.game, match.players, match.block_id.hex(), match.round, match.lineup)
     returns = [round(value, DECIMALS) for value in returns_from_ranks(match.ranks)]

@@ -9,7 +9,7 @@ from arena.core.files import created_folder, temporary_folder
 from arena.core.match_ids import match_id
 from arena.core.names import PLAYED_FOLDER
 from arena.core.paths import home_folder
-from arena.match.json_lines import MatchRecord, record_as_line
+from arena.match.json_lines import match_as_line, with_entries
 from arena.match.result import MatchRow
 from arena.match.stored import StoredMatch
 from arena.plan.model import ResolvedPlan
@@ -88,4 +88,4 @@ def json_line_of(plan: Plan, row: MatchRow) -> str:
     """Return a match as a line of JSON, as exports of logs have it."""
     board, entries = plan.schedule.boards[0], plan.schedule.entries
     seats = [entries[entry] for entry in single_match(plan).seats]
-    return record_as_line(MatchRecord.of(stored_match(plan, row), seats, board.rules_version))
+    return match_as_line(with_entries(stored_match(plan, row), seats, board.rules_version))

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from arena.core.errors import ArenaError, UnknownTargetError
-from arena.core.match_ids import check_match_id, match_id
+from arena.core.match_ids import check_match_id
 from arena.core.paths import home_folder
 from arena.match.stored import StoredMatch
 from arena.plan.model import ResolvedPlan
@@ -43,7 +43,7 @@ def find_match(
     if not found:
         raise UnknownTargetError(f"{where}: has no match whose id begins with '{match}'")
     if len(found) > 1:
-        names = " and ".join(match_id(stored.identity, stored.lineup) for stored, _ in found[:2])
+        names = " and ".join(stored.id for stored, _ in found[:2])
         raise UnknownTargetError(
             f"{where}: more than one match's id begins with '{match}', such as {names}; give more of it"
         )

@@ -14,9 +14,9 @@ from arena.core.files import created_folder, temporary_folder
 from arena.core.match_ids import match_id
 from arena.core.paths import home_folder
 from arena.match.dice import key_pair
-from arena.match.json_lines import MatchRecord, read_records, without_side_tables
+from arena.match.json_lines import read_matches
 from arena.match.replay import check_draws, check_game, check_words, replay
-from arena.match.stored import StoredMatch
+from arena.match.stored import StoredMatch, without_side_tables
 from arena.plan.config import tournament_name
 from arena.plan.files import read_plan, read_versions
 from arena.plan.model import ResolvedPlan
@@ -30,8 +30,8 @@ MATCHES_PER_BATCH = 256
 """Matches written at a time."""
 IMPORT_WORKER = "import"
 """Worker of imported matches."""
-LocatedRecord = tuple[str, MatchRecord]
-"""Place of a record in its file, and the record."""
+LocatedMatch = tuple[str, StoredMatch]
+"""Place of a match in its file, and the match."""
 
 
 @dataclass(frozen=True)
@@ -82,14 +82,14 @@ def import_records(
 
 
 def _import(store: Store, places: _RecordChecker, versions: dict[str, str], files: Sequence[Path]) -> tuple[int, int]:
-    """Import records in one transaction; return how many were added, and how many were there."""
+    """Import matches in one transaction; return how many were added, and how many were there."""
     added = skipped = 0
-    records = ((f"{path}, line {line}", record) for path in files for line, record in read_records(path))
+    located = ((f"{path}, line {line}", match) for path in files for line, match in read_matches(path))
     with store.transaction():
         run = _begin(store, places, versions)
-        while batch := list(itertools.islice(records, MATCHES_PER_BATCH)):
+        while batch := list(itertools.islice(located, MATCHES_PER_BATCH)):
             new = list(_new(store, batch))
-            store.add(places.schedule, [places.result(where, record) for where, record in new], run)
+            store.add(places.schedule, [places.result(where, match) for where, match in new], run)
             added += len(new)
             skipped += len(batch) - len(new)
         if not added + skipped:
@@ -110,17 +110,17 @@ def _begin(store: Store, places: _RecordChecker, versions: dict[str, str]) -> in
     return store.begin_run(plan.as_json(), json.dumps(versions), now(), bots, {})
 
 
-def _new(store: Store, batch: Sequence[LocatedRecord]) -> Iterator[LocatedRecord]:
-    """Yield the records that the log lacks; raises `RecordError` for one that differs from the log's."""
-    found = store.matches([record.match.identity for _, record in batch])
+def _new(store: Store, batch: Sequence[LocatedMatch]) -> Iterator[LocatedMatch]:
+    """Yield the matches that the log lacks; raises `RecordError` for one that differs from the log's."""
+    found = store.matches([match.identity for _, match in batch])
     known = {(match.identity, match.lineup): _content(match) for matches in found.values() for match in matches}
-    for where, record in batch:
-        at = (record.match.identity, record.match.lineup)
+    for where, match in batch:
+        at = (match.identity, match.lineup)
         if at not in known:
-            known[at] = _content(record.match)
-            yield where, record
-        elif known[at] != _content(record.match):
-            raise RecordError(f"{where}: match {record.id} is known already, with other moves or another result")
+            known[at] = _content(match)
+            yield where, match
+        elif known[at] != _content(match):
+            raise RecordError(f"{where}: match {match.id} is known already, with other moves or another result")
 
 
 def _content(match: StoredMatch) -> StoredMatch:
@@ -128,7 +128,7 @@ def _content(match: StoredMatch) -> StoredMatch:
 
 
 class _RecordChecker:
-    """Finds the places of records in a plan, and checks the records against plan and rules."""
+    """Finds the places of matches in a plan, and checks the matches against plan and rules."""
 
     def __init__(self, path: Path, plan: ResolvedPlan) -> None:
         self.plan, self.schedule, self.keys = plan, plan.schedule(), plan.disclosed_keys()
@@ -144,28 +144,28 @@ class _RecordChecker:
         if len(self.boards) < len(self.schedule.boards):
             raise RecordError(f"{path}: has a board twice")
 
-    def result(self, where: str, record: MatchRecord) -> FinishedMatch:
-        """Return a record as a finished match; raises `RecordError` if it does not fit plan, rules or dice."""
-        block = self._block(where, record)
+    def result(self, where: str, match: StoredMatch) -> FinishedMatch:
+        """Return a match as the log takes it; raises `RecordError` if it does not fit plan, rules or dice."""
+        block = self._block(where, match)
         try:
-            check_words(record.match)
+            check_words(match)
             keys = key_pair(self.schedule.seed, self.keys[block.key] if block.key else None)
-            check_draws(replay(record.match, keys))
+            check_draws(replay(match, keys))
         except ArenaError as error:
             raise RecordError(f"{where}: {error}") from None
-        seats = tuple(self.entries[label] for label in record.labels)
-        return FinishedMatch(MatchSpec(block, record.match.lineup, seats), _row(record.match), IMPORT_WORKER, 1)
+        seats = tuple(self.entries[label] for label in match.labels)
+        return FinishedMatch(MatchSpec(block, match.lineup, seats), _row(match), IMPORT_WORKER, 1)
 
-    def _block(self, where: str, record: MatchRecord) -> Block:
-        match, schedule = record.match, self.schedules.get(record.secret, self.schedule)
+    def _block(self, where: str, match: StoredMatch) -> Block:
+        schedule = self.schedules.get(match.key_hash, self.schedule)
         index = self.boards.get((match.game, match.players))
         if index is None:
             raise RecordError(f"{where}: the plan has no board {match.game}, {match.players} players")
         board = schedule.boards[index]
-        seats = [self.entries.get(label, -1) for label in record.labels]
+        seats = [self.entries.get(label, -1) for label in match.labels]
         twice = len(set(seats)) < len(seats) and not schedule.scheduler.takes_turns
         if twice or not set(seats) <= set(board.entries):
-            raise RecordError(f"{where}: the plan does not seat {', '.join(record.labels)} together on {board.title}")
+            raise RecordError(f"{where}: the plan does not seat {', '.join(match.labels)} together on {board.title}")
         if match.lineup >= schedule.lineups(board):
             raise RecordError(f"{where}: the plan has no line-up {match.lineup}")
         table = tuple(sorted(seats, key=board.entries.index))
@@ -174,19 +174,19 @@ class _RecordChecker:
         entries = [schedule.entries[entry] for entry in seats]
         compared: list[tuple[str, Any, Any]] = [
             ("bots", list(schedule.seats(block, match.lineup)), seats),
-            ("identities", [entry.identity for entry in entries], list(record.identities)),
+            ("identities", [entry.identity for entry in entries], match.identities),
             ("specs", [entry.spec for entry in entries], match.bots),
             ("opening", board.opening, match.opening),
-            ("rules_version", board.rules_version, record.rules_version),
+            ("rules_version", board.rules_version, match.rules_version),
             ("seed", schedule.seed, match.seed),
             ("dice", block.dice, match.dice),
-            ("dice_key_hash", block.key, record.secret),
+            ("dice_key_hash", block.key, match.key_hash),
             ("block", block.id, match.block_id),
-            ("match", match_id(block.identity, match.lineup), record.id),
+            ("match", match_id(block.identity, match.lineup), match.id),
         ]
         for key, ours, theirs in compared:
             if ours != theirs:
-                raise RecordError(f"{where}: match {record.id} is not in the plan: it has another {key}")
+                raise RecordError(f"{where}: match {match.id} is not in the plan: it has another {key}")
         return block
 
 

@@ -17,9 +17,8 @@ from arena.core.errors import BotError, ConfigError, WorkerError
 from arena.core.exit_codes import mentions_external_kill
 from arena.isolation import PROGRAM_LEVEL, Isolation, launcher
 from arena.match.faults import CLOCK_CAUSES
-from arena.match.json_lines import without_side_tables
 from arena.match.replay import replay
-from arena.match.stored import StoredMatch
+from arena.match.stored import StoredMatch, without_side_tables
 from arena.plan.bots import ResolvedBot
 from arena.plan.resolve import Plan
 from arena.registry.bundles import Bundle

@@ -16,7 +16,6 @@ from PIL import Image
 
 from arena.core.errors import ConfigError, StoreError
 from arena.core.files import write_file
-from arena.core.match_ids import match_id
 from arena.match.alarm import GAME_CPU_SECONDS
 from arena.match.replay import follow, game_of
 from arena.match.stored import StoredMatch
@@ -117,7 +116,7 @@ def _spread(count: int, most: int) -> list[int]:
 def _pictures(match: StoredMatch, plies: Sequence[int], narrow: bool) -> list[str]:
     """Return the drawings of the positions after these plies, with the names of the bots."""
     wanted, pictures = set(plies), []
-    with bounded(f"match {match_id(match.identity, match.lineup)}") as alarm:
+    with bounded(f"match {match.id}") as alarm:
         alarm.arm(GAME_CPU_SECONDS)
         state = game_of(match).new_initial_state()
         if 0 in wanted:
@@ -166,7 +165,7 @@ def _pngs(pictures: Sequence[str], scale: float, match: StoredMatch) -> list[byt
 
 
 def _not_shown(match: StoredMatch, error: Exception) -> StoreError:
-    name = match_id(match.identity, match.lineup)
+    name = match.id
     return StoreError(f"match {name}: its game's drawing cannot be shown in pixels: it {error}")
 
 

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 from arena.core.errors import StoreError
 from arena.core.files import write_file
-from arena.core.match_ids import match_id
 from arena.match.alarm import GAME_CPU_SECONDS, Alarm
 from arena.match.game_faults import TimeUp
 from arena.match.replay import Ply, follow, game_of
@@ -34,7 +33,7 @@ def replay_values(match: StoredMatch) -> tuple[dict[str, Any], dict[str, Any]]:
     frames: list[Frame] = []
     slim: list[str] = []
     plies: list[dict[str, Any]] = []
-    with bounded(f"match {match_id(match.identity, match.lineup)}") as alarm:
+    with bounded(f"match {match.id}") as alarm:
         alarm.arm(GAME_CPU_SECONDS)
         last = game.new_initial_state()
         frames.append(frame(last, match.names))
@@ -79,7 +78,7 @@ def replay_values(match: StoredMatch) -> tuple[dict[str, Any], dict[str, Any]]:
         "players": match.players,
         "bots": match.names,
     }
-    name = match_id(match.identity, match.lineup)
+    name = match.id
     return data, {
         "title": f"{' – '.join(match.names)}: {game.type.title}",
         "outcome": outcome,

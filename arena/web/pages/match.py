@@ -101,7 +101,7 @@ def moves_of(catalog: LogCatalog, name: str, match: str) -> tuple[MatchLine, lis
         seat._replace(cause=found.forfeits[number][0]) if number in found.forfeits else seat
         for number, seat in enumerate(seats)
     ]
-    id = match_id(found.identity, found.lineup)
+    id = found.id
     return MatchLine(id, id, found.game, found.players, len(found.moves), found.ended, seats, True), list(found.moves)
 
 
@@ -111,7 +111,7 @@ def _without_moves(links: Links, log: Log, plan: LogPlan, match: StoredMatch) ->
         (seat, bot, rank + 1, score)
         for seat, (bot, rank, score) in enumerate(zip(match.names, match.ranks, match.scores, strict=True))
     ]
-    name = match_id(match.identity, match.lineup)
+    name = match.id
     return page(
         "foreign_match.html",
         links,

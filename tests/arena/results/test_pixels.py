@@ -1,6 +1,7 @@
 """A match in pixels: the same bytes again, bounded frames and sizes, and nothing that a drawing could load."""
 
 import io
+from dataclasses import replace
 
 import pytest
 from PIL import Image, ImageSequence
@@ -8,7 +9,7 @@ from PIL import Image, ImageSequence
 from arena import api
 from arena.cli.app import run_command
 from arena.core.errors import ConfigError, StoreError
-from arena.match.json_lines import MatchRecord, record_as_line
+from arena.match.json_lines import match_as_line
 from arena.results.pages import pixels, rasteriser
 from arena.results.pages.pixels import LAST_MILLISECONDS, MAX_GIF_SIDE, match_gif, position_png, write_pixels
 from engine import game_type, load_game
@@ -111,7 +112,8 @@ def test_nothing_is_written_where_one_of_two_files_cannot_be(match, tmp_path, mo
 
 
 def test_the_command_leaves_no_page_where_its_gif_cannot_be_drawn(match, tmp_path, monkeypatch, capsys):
-    line = record_as_line(MatchRecord(match, tuple(match.bots), ("a", "b"), game_type("epicycle").rules_version, ""))
+    rules_version = game_type("epicycle").rules_version
+    line = match_as_line(replace(match, labels=match.bots, identities=["a", "b"], rules_version=rules_version))
     (tmp_path / "m.jsonl").write_text(line + "\n")
 
     def fail(match):

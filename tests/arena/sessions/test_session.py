@@ -9,7 +9,7 @@ import pytest
 
 from arena.core.errors import ConfigError, StoreError
 from arena.match.dice import key_pair
-from arena.match.json_lines import read_records
+from arena.match.json_lines import read_matches
 from arena.match.replay import check_draws, replay
 from arena.sessions import saving
 from arena.sessions.session import PlaySession, RefusedError
@@ -255,8 +255,8 @@ def test_a_kept_match_is_found_replayed_verified_and_stays_as_it_is(tmp_path):
     assert (found.moves, found.ranks, found.bots) == (match.moves, match.ranks, ["person:name=ada", "greedy"])
     assert plan.name == name
     assert not verify(tmp_path / name / "matches.db").findings
-    ((_, record),) = read_records(tmp_path / "match.jsonl")
-    assert record.match.moves == match.moves
+    ((_, record),) = read_matches(tmp_path / "match.jsonl")
+    assert record.moves == match.moves
     with session("epicycle", ("person:ada", "greedy"), home=tmp_path, seed=3) as other:
         play(other, first)
         with pytest.raises(RefusedError, match="already"):

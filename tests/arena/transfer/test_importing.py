@@ -15,7 +15,7 @@ import pytest
 from arena import api
 from arena.cli.app import run_command
 from arena.core.errors import ArenaError, RecordError, StoreError
-from arena.match.json_lines import MatchRecord, read_records
+from arena.match.json_lines import read_matches
 from arena.match.replay import replay
 from arena.match.result import final_hash
 from arena.runner.compare import compare
@@ -53,8 +53,8 @@ def texts(folder):
     return (folder / "matches.jsonl").read_text().splitlines(keepends=True)
 
 
-def read_one(path) -> MatchRecord:
-    return next(read_records(path))[1]
+def read_one(path):
+    return next(read_matches(path))[1]
 
 
 def ids(store):
@@ -154,7 +154,7 @@ def undisturbed(copy):
     for found in texts(copy):
         (copy / "one.jsonl").write_text(found)
         record = read_one(copy / "one.jsonl")
-        if record.match.players == 2 and not (record.match.forfeits or record.match.notes):
+        if record.players == 2 and not (record.forfeits or record.notes):
             return json.loads(found), record
     raise AssertionError("every match was disturbed")
 
@@ -175,12 +175,12 @@ FORFEITS = {
 def test_a_forfeit_that_no_match_can_have_is_refused(copy, tmp_path, case):
     cause, ply, told = FORFEITS[case]
     data, record = undisturbed(copy)
-    loser = record.match.ranks.index(max(record.match.ranks))
-    another = next(ply.number for ply in replay(record.match) if ply.seat == 1 - loser)
+    loser = record.ranks.index(max(record.ranks))
+    another = next(ply.number for ply in replay(record) if ply.seat == 1 - loser)
     forfeit = {"seat": loser, "cause": cause, "ply": another if ply is None else ply}
     spoil(copy, data, forfeits=[forfeit])
     with pytest.raises(StoreError, match=told):
-        list(replay(read_one(copy / "matches.jsonl").match))
+        list(replay(read_one(copy / "matches.jsonl")))
     refused(copy, tmp_path / "home", told if ply == 99998 else "audit|" + told)
     spoil(copy, data, forfeits=[{"seat": 0, "cause": "sloth", "ply": 0}])
     refused(copy, tmp_path / "home", "no cause of a forfeit: sloth")
@@ -188,8 +188,8 @@ def test_a_forfeit_that_no_match_can_have_is_refused(copy, tmp_path, case):
 
 def test_a_match_that_was_cut_short_to_a_tie_is_refused(copy, tmp_path):
     data, record = undisturbed(copy)
-    state = list(replay(record.match))[-2].state
-    moves = " ".join(record.match.moves[:-1])
+    state = list(replay(record))[-2].state
+    moves = " ".join(record.moves[:-1])
     spoil(copy, data, ranks=[0, 0], ended="forfeit", final=final_hash(state), scores=state.scores(), moves=moves)
     refused(copy, tmp_path / "home", "its moves end before the match does")
 
@@ -282,7 +282,7 @@ def test_a_roll_that_is_possible_but_not_the_keys_is_refused(copy, tmp_path):
             edited = re.sub(r"(.*) \d-\d ", rf"\1 {roll} ", data["moves"])
             spoil(copy, data, moves=edited)
             with contextlib.suppress(StoreError):
-                list(replay(read_one(copy / "matches.jsonl").match))
+                list(replay(read_one(copy / "matches.jsonl")))
                 if edited != data["moves"]:
                     refused(copy, tmp_path / "home", r"is \d-\d in the log, \d-\d by the keys")
                     return

@@ -1,9 +1,9 @@
 """Matches as JSON Lines: what is written is read back, whatever is in it, and what is no match is refused."""
 
-import dataclasses
 import json
 import os
 import re
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -15,10 +15,10 @@ from arena.cli.app import run_command
 from arena.core.errors import RecordError
 from arena.core.match_ids import DiceKind
 from arena.match.estimates import MAX_VISIT_COUNT, pack_estimates
-from arena.match.json_lines import LINE_KEYS, MAX_LINE_BYTES, MatchRecord, read_records, record_as_data, record_as_line
+from arena.match.json_lines import LINE_KEYS, MAX_LINE_BYTES, match_as_data, match_as_line, read_matches
 from arena.match.replay import replay
-from arena.match.stored import StoredMatch
-from arena.results.match_files import match_records
+from arena.match.stored import SecretKey, StoredMatch
+from arena.results.match_files import exported_matches
 from arena.tournament.tournament import Tournament
 from tests.support.recorded import play
 from tests.support.tournaments import home_of
@@ -33,7 +33,7 @@ def played(tmp_path_factory):
 def records(played):
     """Every match of a tournament of all games."""
     with Tournament.open(played, home_of(played)) as tournament:
-        return list(match_records(tournament))
+        return list(exported_matches(tournament))
 
 
 @pytest.fixture
@@ -41,17 +41,17 @@ def file(tmp_path):
     return tmp_path / "matches.jsonl"
 
 
-def read_back(path: Path, text: str) -> list[MatchRecord]:
+def read_back(path: Path, text: str) -> list[StoredMatch]:
     path.write_text(text, encoding="utf-8", newline="")
-    return [record for _, record in read_records(path)]
+    return [record for _, record in read_matches(path)]
 
 
 def test_the_matches_of_all_games_are_read_back_as_they_are_in_the_log(played, records, file):
-    text = "".join(map(record_as_line, records))
-    assert read_back(file, text) == records
-    assert {record.match.game.partition("(")[0] for record in records} >= {"magic_mids", "midgard", "pyramid_punch"}
-    assert any(record.match.forfeits for record in records)
-    assert any(record.match.notes for record in records)
+    text = "".join(map(match_as_line, records))
+    assert [*map(asdict, read_back(file, text))] == [*map(asdict, records)]
+    assert {record.game.partition("(")[0] for record in records} >= {"magic_mids", "midgard", "pyramid_punch"}
+    assert any(record.forfeits for record in records)
+    assert any(record.notes for record in records)
     written = api.export(played, home_of(played), file.parent, ["matches"])
     assert next(path for path in written if path.suffix == ".jsonl").read_text() == text
 
@@ -81,7 +81,8 @@ def any_record(draw):
     at = draw(st.sets(st.integers(0, len(moves) - 1))) if moves else set()
     cause = st.sampled_from(["crash", "illegal_action", "init"])
     score = st.none() | st.integers(1 - 2**63, 2**63 - 1) | st.floats(allow_nan=False, allow_infinity=False)
-    match = StoredMatch(
+    dice = draw(st.sampled_from(DiceKind))
+    return StoredMatch(
         identity=draw(st.binary(min_size=16, max_size=16)),
         block_id=draw(st.binary(min_size=16, max_size=16)),
         lineup=draw(st.integers(0, 119)),
@@ -103,31 +104,33 @@ def any_record(draw):
         clocks=[],
         retried=False,
         packed_estimates=pack_estimates(draw(estimates_of(players, len(moves)))),
-        dice=draw(st.sampled_from(DiceKind)),
+        dice=dice,
+        secret=SecretKey(b"", draw(st.binary(min_size=32, max_size=32)).hex(), "", None) if dice else None,
+        labels=draw(seats),
+        identities=draw(seats),
+        rules_version=draw(NUMBERS),
     )
-    secret = draw(st.binary(min_size=32, max_size=32)).hex() if match.dice else ""
-    return MatchRecord(match, tuple(draw(seats)), tuple(draw(seats)), draw(NUMBERS), secret)
 
 
 @settings(max_examples=150, deadline=None)
 @given(st.lists(any_record(), max_size=3))
 def test_whatever_a_match_says_is_read_back_as_it_was_and_can_be_printed(tmp_path_factory, made):
     file = tmp_path_factory.getbasetemp() / "any.jsonl"
-    lines = list(map(record_as_line, made))
+    lines = list(map(match_as_line, made))
     assert all(line[:-1].isprintable() for line in lines)
-    assert read_back(file, "".join(lines)) == made
+    assert [*map(asdict, read_back(file, "".join(lines)))] == [*map(asdict, made)]
 
 
 @settings(max_examples=300, deadline=None)
 @given(st.data())
 def test_a_spoiled_file_is_refused_in_one_line_or_read_as_something_else(tmp_path_factory, records, data):
     file = tmp_path_factory.getbasetemp() / "spoiled.jsonl"
-    content = "".join(map(record_as_line, records[:: len(records) // 3])).encode()
+    content = "".join(map(match_as_line, records[:: len(records) // 3])).encode()
     start = data.draw(st.integers(0, len(content)))
     end = data.draw(st.integers(start, min(start + 40, len(content))))
     file.write_bytes(content[:start] + data.draw(st.binary(max_size=8)) + content[end:])
     try:
-        list(read_records(file))
+        list(read_matches(file))
     except RecordError as error:
         assert re.match(rf"{re.escape(str(file))}, line \d+: .", str(error))
         assert "\n" not in str(error)
@@ -139,11 +142,11 @@ def test_whatever_stands_for_a_key_is_read_or_refused_in_one_line(tmp_path_facto
     file = tmp_path_factory.getbasetemp() / "other.jsonl"
     simple = st.none() | st.booleans() | st.integers() | st.floats() | TEXTS
     value = data.draw(simple | st.lists(simple, max_size=3) | st.lists(st.lists(simple, max_size=3), max_size=3))
-    edited = json.dumps({**record_as_data(records[0]), data.draw(st.sampled_from(LINE_KEYS)): value})
+    edited = json.dumps({**match_as_data(records[0]), data.draw(st.sampled_from(LINE_KEYS)): value})
     file.write_text(edited)
     try:
-        ((_, record),) = read_records(file)
-        assert json.loads(record_as_line(record)) == json.loads(edited)
+        ((_, record),) = read_matches(file)
+        assert json.loads(match_as_line(record)) == json.loads(edited)
     except RecordError as error:
         assert re.match(rf"{re.escape(str(file))}, line 1: .", str(error))
         assert "\n" not in str(error)
@@ -182,10 +185,10 @@ WRONG = {
 @pytest.mark.parametrize("case", WRONG)
 def test_what_is_wrong_with_a_match_is_told_with_file_and_line(records, file, case):
     change, told = WRONG[case]
-    data = record_as_data(next(record for record in records if record.match.game == "midgard"))
-    file.write_text(record_as_line(records[0]) + change(data), errors="surrogateescape")
+    data = match_as_data(next(record for record in records if record.game == "midgard"))
+    file.write_text(match_as_line(records[0]) + change(data), errors="surrogateescape")
     with pytest.raises(RecordError) as caught:
-        list(read_records(file))
+        list(read_matches(file))
     assert str(caught.value).startswith(f"{file}, line 2: ")
     assert told in str(caught.value)
     assert len(str(caught.value)) < 500
@@ -208,17 +211,17 @@ def told(capsys, *arguments):
 
 
 def test_a_file_is_replayed_as_a_whole_or_match_by_match(records, file, capsys):
-    file.write_text("".join(map(record_as_line, records)))
+    file.write_text("".join(map(match_as_line, records)))
     assert told(capsys, "replay", file, "--audit") == (
         0,
         f"{len(records)} matches replayed, all as recorded and as the keys say.\n",
         "",
     )
-    chosen = next(record for record in records if record.match.game == "pyramid_punch")
+    chosen = next(record for record in records if record.game == "pyramid_punch")
     code, said, _ = told(capsys, "replay", file, "--match", chosen.id, "--no-show", "--audit")
     assert code == 0
     assert said.startswith(chosen.id)
-    assert re.findall(r"^ *[0-9]+ (?:seat [0-9]|dice): (\S+)", said, re.MULTILINE) == chosen.match.moves
+    assert re.findall(r"^ *[0-9]+ (?:seat [0-9]|dice): (\S+)", said, re.MULTILINE) == chosen.moves
     assert "all as recorded" in said
     assert told(capsys, "replay", file, "--match", "ffff")[2].endswith("has no match whose id begins with 'ffff'\n")
 
@@ -237,10 +240,8 @@ def test_what_is_no_regular_file_is_not_waited_for(tmp_path, capsys):
 
 @pytest.mark.parametrize("what", ["ranks", "ended", "final", "scores", "moves"])
 def test_an_edited_match_is_detected_and_named_with_its_line(records, file, capsys, what):
-    record = next(
-        each for each in records if each.match.ended == "normal" and each.match.ranks == [0, 1] and each.match.scores[0]
-    )
-    data = record_as_data(record)
+    record = next(each for each in records if each.ended == "normal" and each.ranks == [0, 1] and each.scores[0])
+    data = match_as_data(record)
     edited = {
         "ranks": data["ranks"][::-1],
         "ended": "cap",
@@ -256,7 +257,7 @@ def test_an_edited_match_is_detected_and_named_with_its_line(records, file, caps
 
 def test_another_roll_that_is_possible_is_found_by_the_audit_alone(records, file, capsys):
     for record in records:
-        match = record.match
+        match = record
         dice = [ply for ply in replay(match) if ply.by == "dice"]
         if match.game == "pyramid_punch" and not match.forfeits:
             break
@@ -265,8 +266,8 @@ def test_another_roll_that_is_possible_is_found_by_the_audit_alone(records, file
     for other in others:
         moves = [*match.moves]
         moves[last.number] = other
-        edited = dataclasses.replace(match, moves=moves)
-        file.write_text(record_as_line(dataclasses.replace(record, match=edited)))
+        edited = replace(match, moves=moves)
+        file.write_text(match_as_line(edited))
         code, _, _ = told(capsys, "replay", file, "--no-show")
         if other != match.moves[last.number] and code == 0:
             assert "by the keys" in told(capsys, "replay", file, "--no-show", "--audit")[2]
