@@ -41,6 +41,17 @@ from arena.core.process_trees import kill_descendants
 from arena.core.versions import code_hash, differences, versions
 from arena.workers import messages
 from arena.workers.process import WorkerProcess
+from arena.workers.ray.messages import (
+    ClusterAlive,
+    ClusterEvent,
+    ClusterFailed,
+    ClusterOrder,
+    Remark,
+    Ticket,
+    TicketReply,
+    WorkerDown,
+    WorkerUp,
+)
 
 LOOK_SECONDS = 1.0
 """Seconds between two looks at which nodes the cluster has."""
@@ -119,7 +130,7 @@ class Worker:
 class Driver:
     """Serves one `arena.workers.ray.pool.RayPool`; everything but looking and listening happens in one thread."""
 
-    def __init__(self, connection: Connection, order: messages.ClusterOrder) -> None:
+    def __init__(self, connection: Connection, order: ClusterOrder) -> None:
         self.connection, self.order = connection, order
         self.events: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self.nodes: dict[str, Node] = {}
@@ -178,7 +189,7 @@ class Driver:
         for node, known in self.nodes.items():
             while len(known.workers) < known.slots and not known.refusal:
                 self.start(node)
-        self.send(messages.ClusterAlive())
+        self.send(ClusterAlive())
         self.check()
 
     def check(self) -> None:
@@ -218,7 +229,7 @@ class Driver:
             host, remarks = future.result()
             self.remark(*(f"{host}: {remark}" for remark in remarks))
             self.workers[number].up = True
-            self.send(messages.WorkerUp(number))
+            self.send(WorkerUp(number))
         elif isinstance(error, (ray.exceptions.RayActorError, ray.exceptions.ActorUnschedulableError)):
             self.on_worker_lost(number, error)
         else:
@@ -236,12 +247,12 @@ class Driver:
         for line in lines:
             if line not in self.remarks:
                 self.remarks.add(line)
-                self.send(messages.Remark(line))
+                self.send(Remark(line))
 
-    def play(self, ticket: messages.Ticket) -> None:
+    def play(self, ticket: Ticket) -> None:
         worker = self.workers.get(ticket.worker)
         if worker is None:
-            return self.send(messages.TicketReply(ticket.number, "", messages.WorkerLost(in_play=False)))
+            return self.send(TicketReply(ticket.number, "", messages.WorkerLost(in_play=False)))
         worker.tickets.add(ticket.number)
         self.when_done(worker.actor.play.remote(ticket.chunk), self.played, ticket.worker, ticket.number)
 
@@ -254,7 +265,7 @@ class Driver:
             return self.on_worker_lost(number, error)
         worker.tickets.discard(ticket)
         self.nodes[worker.node].losses = 0
-        self.send(messages.TicketReply(ticket, *future.result()))
+        self.send(TicketReply(ticket, *future.result()))
 
     def on_worker_lost(self, number: int, error: BaseException) -> None:
         """Replace an actor that ended; no bot is to blame, as bots die in processes of their own.
@@ -272,18 +283,18 @@ class Driver:
         worker = self.workers.pop(number)
         if worker.node in self.nodes:
             self.nodes[worker.node].workers.discard(number)
-        self.send(messages.WorkerDown(number))
+        self.send(WorkerDown(number))
         for place, ticket in enumerate(sorted(worker.tickets)):
-            self.send(messages.TicketReply(ticket, "", messages.WorkerLost(in_play=place == 0)))
+            self.send(TicketReply(ticket, "", messages.WorkerLost(in_play=place == 0)))
         with contextlib.suppress(Exception):
             ray.kill(worker.actor)
 
-    def send(self, event: messages.ClusterEvent) -> None:
+    def send(self, event: ClusterEvent) -> None:
         with contextlib.suppress(OSError):  # the pool is gone, which `listen` notices
             self.connection.send(event)
 
     def fail(self, why: str) -> None:
-        self.send(messages.ClusterFailed(why))
+        self.send(ClusterFailed(why))
         self.stop()
 
     def stop(self) -> None:
@@ -301,7 +312,7 @@ class Driver:
         shutil.rmtree(self.order.folder, ignore_errors=True)  # a pool that was killed cannot
 
 
-def connect(order: messages.ClusterOrder) -> None:
+def connect(order: ClusterOrder) -> None:
     """Join the cluster, or start Ray on this machine; Ray's own log stays off the terminal."""
     os.environ["PYTHONHASHSEED"] = "0"
     quiet: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False, "configure_logging": True}
@@ -357,7 +368,7 @@ def survey(address: str) -> list[dict[str, Any]]:
         return {**found, "versions": all_versions, "time": time.time()}
 
     try:
-        connect(messages.ClusterOrder(address, 1, "", None))
+        connect(ClusterOrder(address, 1, "", None))
     except Exception as error:
         raise WorkerError(f"no Ray cluster at {address}: {_reason(error)}") from None
     try:
@@ -385,5 +396,5 @@ def main(descriptor: int) -> None:
     try:
         driver.run()
     except Exception as error:
-        driver.send(messages.ClusterFailed(_reason(error)))
+        driver.send(ClusterFailed(_reason(error)))
         driver.leave()

@@ -24,6 +24,17 @@ from arena.match.heartbeat import ShownMatch
 from arena.schedule.blocks import MatchSpec
 from arena.workers import messages
 from arena.workers.pools import CHUNKS_PER_WORKER, POLL_SECONDS, Chunk
+from arena.workers.ray.messages import (
+    ClusterAlive,
+    ClusterEvent,
+    ClusterFailed,
+    ClusterOrder,
+    Remark,
+    Ticket,
+    TicketReply,
+    WorkerDown,
+    WorkerUp,
+)
 
 SILENCE_SECONDS = 10.0
 """Seconds after which a cluster whose head says nothing is taken for lost; a living one is heard of every second."""
@@ -62,7 +73,7 @@ class RayPool:
         self._folder = tempfile.mkdtemp(prefix="arena-ray-", dir="/tmp")  # Ray's sockets: 107 bytes of path at most
         self._process, self._connection = _start_driver(self._folder)
         with contextlib.suppress(OSError):  # it has ended, which `join` reports
-            self._connection.send(messages.ClusterOrder(address, count, self._folder, plan))
+            self._connection.send(ClusterOrder(address, count, self._folder, plan))
         self._silent, self._looked = 0.0, time.monotonic()
 
     def join(self) -> None:
@@ -92,7 +103,7 @@ class RayPool:
                 self._load[worker] += 1
             self._chunks[ticket] = worker, chunk
         with contextlib.suppress(OSError):  # the cluster is lost, which `serve` reports
-            self._connection.send(messages.Ticket(worker, ticket, chunk.message()))
+            self._connection.send(Ticket(worker, ticket, chunk.message()))
 
     def serve(self) -> None:
         """Pass replies on until the pool is closed, or the cluster lost: then a `ClusterError` is the last of them."""
@@ -124,24 +135,24 @@ class RayPool:
     def _where(self) -> str:
         return "Ray on this machine" if self._address is None else f"the Ray cluster at {self._address}"
 
-    def _take_event(self, event: messages.ClusterEvent) -> None:
+    def _take_event(self, event: ClusterEvent) -> None:
         match event:
-            case messages.ClusterAlive():  # workers may play on for a while when the head is gone
+            case ClusterAlive():  # workers may play on for a while when the head is gone
                 self._silent = 0.0
-            case messages.WorkerUp(worker):
+            case WorkerUp(worker):
                 with self._lock:
                     self._load[worker] = 0
-            case messages.WorkerDown(worker):
+            case WorkerDown(worker):
                 with self._lock:
                     self._load.pop(worker, None)
-            case messages.Remark(line):
+            case Remark(line):
                 self.remarks.append(line)
-            case messages.ClusterFailed(why):
+            case ClusterFailed(why):
                 raise ClusterError(f"{self._where()} cannot play: {why}")
-            case messages.TicketReply():
+            case TicketReply():
                 self._reply(event)
 
-    def _reply(self, reply: messages.TicketReply) -> None:
+    def _reply(self, reply: TicketReply) -> None:
         with self._lock:
             worker, chunk = self._chunks.pop(reply.number)
             if worker in self._load:

@@ -22,8 +22,8 @@ from arena.match.referee import play_match
 from arena.registry.bundles import Bundle
 from arena.registry.manifest import bundle_program
 from arena.schedule.boards import Board
+from arena.workers.bot_host import preload_of_plan
 from arena.workers.messages import PlannedBot, WorkerPlan
-from arena.workers.worker import preload_of_plan
 from bots.random_bot import Random
 from engine.cache import kernel_cache
 from engine.kernel import numba_folder

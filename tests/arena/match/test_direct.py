@@ -14,8 +14,9 @@ from arena.match.player import LocalBot
 from arena.match.referee import play_match
 from arena.registry.bundles import bundle_module
 from arena.schedule.boards import Board
+from arena.workers.bot_host import BotHost
 from arena.workers.messages import PlannedBot, WorkerPlan
-from arena.workers.worker import BotHost, LoadedPlan
+from arena.workers.worker import LoadedPlan
 from bots import Bot
 from bots.base import made
 from bots.random_bot import Random

@@ -16,8 +16,8 @@ from arena import api
 from arena.runner import play_order
 from arena.runner import run as runner
 from arena.workers import process
-from arena.workers.messages import TicketReply, WorkerUp
 from arena.workers.ray import pool as ray_pool
+from arena.workers.ray.messages import TicketReply, WorkerUp
 from tests.support import tournaments
 from tests.support.tournaments import MATCHES, arena, count, gone, home_of, results, rows, workers_of, write
 

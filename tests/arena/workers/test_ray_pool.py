@@ -23,8 +23,8 @@ from arena import api
 from arena.cli.app import run_command
 from arena.core.errors import ClusterError, UnwritableError
 from arena.store import Store
-from arena.workers.messages import ClusterAlive, ClusterOrder, Remark, WorkerUp
 from arena.workers.ray import pool as ray_pool
+from arena.workers.ray.messages import ClusterAlive, ClusterOrder, Remark, WorkerUp
 from arena.workers.ray.pool import RayPool
 from scripts import cluster_demo
 from scripts.cluster_demo import LocalCluster
