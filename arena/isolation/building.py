@@ -121,6 +121,7 @@ def explained(program: Program) -> Iterator[None]:
 
 
 def check_end(code: int, said: BinaryIO) -> None:
+    """Raise `Fault` with the end of what a build printed, unless its exit code is 0."""
     if code:
         said.seek(0)
         words = said.read(65_536).decode(errors="replace").strip()
@@ -129,7 +130,7 @@ def check_end(code: int, said: BinaryIO) -> None:
 
 
 def look_at(folder: Path, visit: Callable[[os.DirEntry[str]], None] = lambda entry: None) -> None:
-    """Visit all that is below a folder, the outer before the inner; raises `Fault` for too much."""
+    """Visit everything below a folder, parents first; raises `Fault` when files are too many or too large."""
     size = count = 0
     waiting = [str(folder)]
     while waiting:

@@ -67,7 +67,7 @@ class Alarm:
             signal.setitimer(signal.ITIMER_REAL, max(seconds, MIN_ALARM_SECONDS))
 
     def disarm(self) -> None:
-        """Do not ring any more."""
+        """Cancel the alarm."""
         if self.works:
             self.armed = False
             signal.setitimer(signal.ITIMER_REAL, 0)

@@ -112,6 +112,7 @@ class Heartbeat:
         return ShownMatch(number, moves, [*zip(*[iter(values)] * width, strict=False)] if values else [])
 
     def close(self) -> None:
+        """Release the shared memory."""
         self._words.release()
         self._moves.release()
         self._evaluations.release()

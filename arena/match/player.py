@@ -50,14 +50,18 @@ class MatchView(Protocol):
     finished: bool
 
     @property
-    def moves(self) -> list[str]: ...
+    def moves(self) -> list[str]:
+        """Every ply so far in notation."""
 
     @property
-    def ended(self) -> str: ...
+    def ended(self) -> str:
+        """How the match ended."""
 
-    def ranks(self) -> list[int]: ...
+    def ranks(self) -> list[int]:
+        """Return the final ranks by seat."""
 
-    def margin(self, seat: int) -> float: ...
+    def margin(self, seat: int) -> float:
+        """Return the seconds by which a seat may overrun its time for a move."""
 
 
 class Player(Protocol):
@@ -70,7 +74,7 @@ class Player(Protocol):
         """Start its process, if it is not guarded."""
 
     def prepare(self, limit: float) -> bool:
-        """Get ready for the match; return whether its moves depend on a clock."""
+        """Prepare the bot for the match; return whether its moves depend on a clock."""
 
     def choose(self, limit: float) -> Answer:
         """Return its move in the present state of the match."""
@@ -91,7 +95,8 @@ class Player(Protocol):
 class SeatTaker(Protocol):
     """Something that can take a seat."""
 
-    def join(self, match: MatchView, seat: int) -> Player: ...
+    def join(self, match: MatchView, seat: int) -> Player:
+        """Return its player for a seat of a match."""
 
 
 @dataclass(frozen=True)

@@ -45,10 +45,12 @@ class Spread:
 
     @property
     def low(self) -> np.ndarray:
+        """(bots,) lower ends of the intervals of ratings; NaN below two blocks."""
         return self.mu - self._half_width
 
     @property
     def high(self) -> np.ndarray:
+        """(bots,) upper ends of the intervals of ratings; NaN below two blocks."""
         return self.mu + self._half_width
 
     @property

@@ -83,10 +83,12 @@ class Sprt:
 
     @property
     def lower(self) -> float:
+        """Log-likelihood ratio at or below which `elo0` is accepted."""
         return math.log(self.beta / (1 - self.alpha))
 
     @property
     def upper(self) -> float:
+        """Log-likelihood ratio at or above which `elo1` is accepted."""
         return math.log((1 - self.beta) / self.alpha)
 
     def llr(self, counts: np.ndarray, values: np.ndarray | None = None) -> float:

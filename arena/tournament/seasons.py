@@ -99,7 +99,7 @@ class Season:
         return next_round(self.schedule, self.tallies, events)
 
     def advance(self, store: Store, schedule: Schedule) -> None:
-        """Go on to a round, and take the results of what it adds."""
+        """Advance to a round and add the results of its blocks."""
         before, self.schedule = self.schedule, schedule
         present = {entry.label for entry in schedule.entries}
         gone = {entry.label for entry in before.entries} - present
