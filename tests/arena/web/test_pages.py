@@ -79,7 +79,8 @@ def all_addresses(client, first):
 
 
 def test_every_link_leads_to_a_page(client):
-    ready(client, "/tournaments/shown")
+    for address in ("", "/figures?board=epicycle_2p", "/figures?board=epicycle_3p"):
+        ready(client, f"/tournaments/shown{address}")
     kinds = {
         address.split("?")[0].split("/")[-1] for address, answer in all_addresses(client, ["/"]) if answer.is_success
     }
