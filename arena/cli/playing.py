@@ -68,6 +68,7 @@ def seats_of(game: str, against: list[str], players: int | None, seat: int, name
 
 def serve_session(setup: SessionSetup | None, port: int, open: bool, home: Path | None) -> None:
     """Serve the pages, with a session that is open already, until Ctrl-C."""
+    from arena.web.addresses import Addresses
     from arena.web.play_routes import session_address
     from arena.web.server import serve
 
@@ -83,7 +84,7 @@ def serve_session(setup: SessionSetup | None, port: int, open: bool, home: Path 
             print_to_stderr(f"no browser was found; open {address}{page}")
 
     try:
-        serve(home, "127.0.0.1", port, ready, registry)
+        serve(home, Addresses(port=port), ready, registry)
     finally:
         registry.close()
 

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import webbrowser
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from arena.cli.output import print_to_stderr
 
+if TYPE_CHECKING:
+    from arena.web.addresses import Addresses
+    from arena.web.operation import LogFormat
 
-def serve(host: str, port: int, open: bool, home: Path | None) -> None:
+
+def serve(addresses: Addresses, open: bool, log_format: LogFormat, home: Path | None) -> None:
     """Run `arena serve`."""
     from arena.web.server import serve
 
@@ -17,4 +22,4 @@ def serve(host: str, port: int, open: bool, home: Path | None) -> None:
         if open and not webbrowser.open(address):
             print_to_stderr(f"no browser was found; open {address}")
 
-    serve(home, host, port, ready)
+    serve(home, addresses, ready, log_format=log_format)

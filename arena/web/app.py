@@ -23,16 +23,18 @@ from starlette.requests import ClientDisconnect
 from arena.core.errors import ArenaError, LockedError, NoRunError
 from arena.core.names import COMPARISONS_FOLDER, PLAYED_FOLDER
 from arena.sessions.registry import SessionRegistry
+from arena.web.addresses import Addresses
 from arena.web.catalog import PAGE_TIMEOUT_SECONDS, LogCatalog, NotFoundError
 from arena.web.compute_process import ComputeProcess
 from arena.web.contest.app import add_contests
 from arena.web.event_streams import EventStreams, Source, TooManyError
 from arena.web.links import Links
+from arena.web.operation import LogFormat, Observer, add_operation
 from arena.web.pages import bots, comparison, games, live, match, matches, pair, tournament, tournaments
 from arena.web.pages.live_boards import TICK_SECONDS, Watcher
 from arena.web.play_routes import add_play_routes
 from arena.web.rendering import Page, UnknownFileError, media_type, page, static, version
-from arena.web.safety import ForbiddenError, Guard, HostNames, new_token
+from arena.web.safety import ForbiddenError, Guard, new_token
 from engine.errors import summarise_error
 
 CARD = '<meta property="og:image" content="/'
@@ -43,17 +45,17 @@ IMMUTABLE = "public, max-age=31536000, immutable"
 
 def create_app(
     home: str | Path | None,
-    host: str = "127.0.0.1",
-    port: int = 8000,
+    addresses: Addresses = Addresses(),  # noqa: B008 - it is frozen
     registry: SessionRegistry | None = None,
     computer: ComputeProcess | None = None,
+    log_format: LogFormat = "none",
 ) -> Guard:
-    """Return the application for a home folder, which answers to the names of one host and port alone.
+    """Return the application for a home folder, which answers to the names of its addresses alone.
 
     `registry` has sessions that are open; `computer` computes what takes long, this process without it. Both are
     closed with the application.
     """
-    catalog, links = LogCatalog(home, PAGE_TIMEOUT_SECONDS, computer), Links()
+    catalog, links = LogCatalog(home, PAGE_TIMEOUT_SECONDS, computer), Links(addresses.root)
     registry = registry or SessionRegistry(catalog.home)
     links.token = new_token()
 
@@ -71,12 +73,14 @@ def create_app(
     _add_pages(app)
     add_play_routes(app, registry, respond)
     portal = add_contests(app)
+    observer = Observer(app, log_format)
+    add_operation(app, catalog.home, addresses, observer)
 
     def release() -> None:
         app.state.live.release()
         registry.release()
 
-    return Guard(app, HostNames(host, port), release, portal.body_limit)
+    return Guard(observer, addresses, release, portal.body_limit)
 
 
 def _add_pages(app: FastAPI) -> None:

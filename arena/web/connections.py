@@ -11,10 +11,12 @@ import ipaddress
 import resource
 from functools import cached_property
 from http import HTTPStatus
+from typing import ClassVar
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from arena.web.addresses import Addresses
 from arena.web.safety import HEADERS
 
 REQUEST_TIMEOUT_SECONDS = 20.0
@@ -38,6 +40,8 @@ REQUEST_COMPLETE = (h11.DONE, h11.MUST_CLOSE, h11.CLOSED)
 class Connection(H11Protocol):
     """One connection, which is cut when its client keeps the server waiting."""
 
+    addresses: ClassVar[Addresses] = Addresses()
+    """Of the server; its proxies bring the connections of many."""
     _receiving: asyncio.TimerHandle | None = None
     _sending: asyncio.TimerHandle | None = None
     _is_slow = False
@@ -47,13 +51,17 @@ class Connection(H11Protocol):
         """What counts as one address: an IPv4 address, or the network of an IPv6 one."""
         return network_of(self.client[0]) if self.client else ""
 
+    @property
+    def _is_proxy(self) -> bool:
+        return self.client is not None and self.addresses.is_proxy(self.client[0])
+
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Wait for the first request; refuse it where there are too many connections, in all or from its address."""
         super().connection_made(transport)
         most = min(MAX_CONNECTIONS, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 2)
         if len(self.connections) > most:
             self._refuse(HTTPStatus.SERVICE_UNAVAILABLE, "too many connections are open; try again soon")
-        elif len(self._siblings()) > max(1, most // ADDRESS_SHARE):
+        elif not self._is_proxy and len(self._siblings()) > max(1, most // ADDRESS_SHARE):
             self._refuse(HTTPStatus.SERVICE_UNAVAILABLE, "too many connections are open from your address; close some")
         else:
             self._wait()
@@ -68,9 +76,8 @@ class Connection(H11Protocol):
 
     def _become_slow(self) -> None:
         """Give a slow request the rest of its time, unless too many from its address are slow already."""
-        if (
-            REQUEST_TIMEOUT_SECONDS <= SLOW_SECONDS
-            or sum(each._is_slow for each in self._siblings()) >= MAX_SLOW_CONNECTIONS
+        if REQUEST_TIMEOUT_SECONDS <= SLOW_SECONDS or (
+            not self._is_proxy and sum(each._is_slow for each in self._siblings()) >= MAX_SLOW_CONNECTIONS
         ):
             self.transport.abort()
         else:

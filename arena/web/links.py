@@ -23,56 +23,65 @@ class Links:
     """What forms that change something send along."""
     has_contests: Callable[[], bool] = staticmethod(lambda: False)
     """Returns whether there are contests, to which pages lead."""
+    root = ""
+    """Path that all pages of the server are below."""
+
+    def __init__(self, root: str = "") -> None:
+        self.root = root
+
+    def path(self, path: str) -> str:
+        """Return the address of a path of the server."""
+        return f"{self.root}{path}"
 
     def contests(self) -> str:
         """Return the address of the list of contests."""
-        return "/contests"
+        return self.path("/contests")
 
     def contest(self, id: str, *parts: object) -> str:
         """Return the address of a contest, or of something in it."""
-        return "/".join(["/contests", *(_part(str(part)) for part in (id, *parts))])
+        return self.path("/".join(["/contests", *(_part(str(part)) for part in (id, *parts))]))
 
     def sign_in(self) -> str:
         """Return the address to sign in at."""
-        return "/sign-in"
+        return self.path("/sign-in")
 
     def sign_out(self) -> str:
         """Return the address to sign out at."""
-        return "/sign-out"
+        return self.path("/sign-out")
 
     def account(self, *parts: object) -> str:
         """Return the address of one's account, or of something in it."""
-        return "/".join(["/account", *(_part(str(part)) for part in parts)])
+        return self.path("/".join(["/account", *(_part(str(part)) for part in parts)]))
 
     def home(self) -> str:
         """Return the address of the list of tournaments."""
-        return "/"
+        return self.path("/")
 
     def games(self) -> str:
         """Return the address of the list of games."""
-        return "/games"
+        return self.path("/games")
 
     def game(self, name: str) -> str:
         """Return the address of a game."""
-        return f"/games/{_part(name)}"
+        return self.path(f"/games/{_part(name)}")
 
     def bots(self) -> str:
         """Return the address of the list of bots."""
-        return "/bots"
+        return self.path("/bots")
 
     def bot(self, name: str) -> str:
         """Return the address of a bot in all tournaments, by the name in its spec."""
-        return _with_query("/bot", {"name": name})
+        return _with_query(self.path("/bot"), {"name": name})
 
     def tournament(self, name: str) -> str:
         """Return the address of a tournament or comparison."""
         if name.startswith(f"{COMPARISONS_FOLDER}/"):
-            return f"/comparisons/{_part(name.removeprefix(f'{COMPARISONS_FOLDER}/'))}"
+            return self.path(f"/comparisons/{_part(name.removeprefix(f'{COMPARISONS_FOLDER}/'))}")
         if name.startswith(f"{PLAYED_FOLDER}/"):
-            return f"/played/{_part(name.removeprefix(f'{PLAYED_FOLDER}/'))}"
+            return self.path(f"/played/{_part(name.removeprefix(f'{PLAYED_FOLDER}/'))}")
         if name.startswith(f"{CONTESTS_FOLDER}/"):
-            return f"/{quote(name)}"
-        return f"/tournaments/{_part(name)}"
+            return self.path(f"/{quote(name)}")
+        return self.path(f"/tournaments/{_part(name)}")
 
     def matches(self, name: str, query: Query | None = None) -> str:
         """Return the address of a tournament's matches; the query filters and sorts them."""
@@ -104,7 +113,7 @@ class Links:
 
     def all_events(self) -> str:
         """Return the address of the events of all tournaments; empty where there are none."""
-        return "/events"
+        return self.path("/events")
 
     def latest(self, name: str) -> str:
         """Return the address of the latest match as data."""
@@ -120,7 +129,7 @@ class Links:
 
     def static(self, name: str, version: str) -> str:
         """Return the address of a style or script with this content."""
-        return f"/static/{_part(name)}?v={version}"
+        return self.path(f"/static/{_part(name)}?v={version}")
 
 
 def _part(text: str) -> str:

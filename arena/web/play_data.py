@@ -207,12 +207,12 @@ def asked(game: Game, position: str, moves: str) -> tuple[AnalysisRequest, State
     return request_for(game, position or None, tuple(state.history()[start:]))
 
 
-def analysis_address(game: Game, moves: str, position: str = "") -> str:
+def analysis_address(links: Links, game: Game, moves: str, position: str = "") -> str:
     """Return the address of the analysis of a position; empty where there are too many moves for one."""
     if len(moves) > MAX_MOVES_CHARS:
         return ""
     fields = {"game": game.spec, "players": game.players, "position": position, "moves": moves}
-    return f"/analysis?{urlencode({key: value for key, value in fields.items() if value})}"
+    return links.path(f"/analysis?{urlencode({key: value for key, value in fields.items() if value})}")
 
 
 def session_values(
@@ -226,9 +226,9 @@ def session_values(
     data = session_data(view, sentences, owner, narrow)
     data["line"] = catalog.words(view.line)
     words, position = [ply.text for ply in view.plies], session.setup.position or ""
-    data["analysis"] = analysis_address(session.game, " ".join(words), position)
+    data["analysis"] = analysis_address(links, session.game, " ".join(words), position)
     turned = None if view.turning_ply is None else " ".join(words[: view.turning_ply])
-    data["turned"] = "" if turned is None else analysis_address(session.game, turned, position)
+    data["turned"] = "" if turned is None else analysis_address(links, session.game, turned, position)
     data["replay"] = ""
     if view.kept and session.plan is not None:
         data["replay"] = links.match(view.kept, match_id_of(session.plan))

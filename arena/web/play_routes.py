@@ -55,7 +55,7 @@ def add_play_routes(app: FastAPI, registry: SessionRegistry, respond: Callable[[
     _add_opening(app, registry, links, respond)
     _add_session(app, registry, links, respond)
     _add_looks(app, registry)
-    _add_changes(app, registry)
+    _add_changes(app, registry, links)
     add_analysis_routes(app, registry, respond)
 
 
@@ -78,7 +78,7 @@ def _add_opening(
             query = {key: value for key, value in form.items() if isinstance(value, str)}
             shown = await run_in_threadpool(pages.setup_page, links, registry, query, owner, str(error), status)
             return respond(request, shown)
-        return _with_cookie(RedirectResponse(f"/play/{entry.id}", 303), owner)
+        return _with_cookie(request, RedirectResponse(links.path(f"/play/{entry.id}"), 303), owner)
 
 
 def _add_session(
@@ -89,7 +89,7 @@ def _add_session(
         entry = _entry(registry, id)
         if claim and entry.claim and hmac.compare_digest(claim.encode(), entry.claim.encode()):
             entry.claim = ""
-            return _with_cookie(RedirectResponse(f"/play/{id}", 303), entry.owner)
+            return _with_cookie(request, RedirectResponse(links.path(f"/play/{id}"), 303), entry.owner)
         owner = _is_owner(request, entry)
         values = play_data.session_values(app.state.catalog, links, entry, owner, narrow=False)
         return respond(request, pages.session_page(links, entry, values, SIMULATION_LIMITS))
@@ -163,7 +163,7 @@ def _add_looks(app: FastAPI, registry: SessionRegistry) -> None:
         return json_answer(look)
 
 
-def _add_changes(app: FastAPI, registry: SessionRegistry) -> None:
+def _add_changes(app: FastAPI, registry: SessionRegistry, links: Links) -> None:
     def change(name: str, do: Callable[[RegisteredSession, FormData], Any]) -> None:
         """Add an address that changes a session, for its owner alone; the answer is what it looks like then."""
 
@@ -177,7 +177,7 @@ def _add_changes(app: FastAPI, registry: SessionRegistry) -> None:
             except (ArenaError, EngineError) as error:
                 return json_error(409, app.state.catalog.words(error))
             if isinstance(told, RegisteredSession):
-                return JSONResponse({"go": f"/play/{told.id}"}, headers={"Cache-Control": "no-store"})
+                return JSONResponse({"go": links.path(f"/play/{told.id}")}, headers={"Cache-Control": "no-store"})
             return await run_in_threadpool(_session_json, request, entry, _flag(form, "narrow"))
 
         app.add_api_route(
@@ -250,8 +250,9 @@ def _is_owner(request: Request, entry: RegisteredSession) -> bool:
     return hmac.compare_digest(_cookie(request).encode(), entry.owner.encode())
 
 
-def _with_cookie(response: Response, owner: str) -> Response:
-    response.set_cookie(COOKIE, owner, max_age=30 * 86_400, httponly=True, samesite="strict")
+def _with_cookie(request: Request, response: Response, owner: str) -> Response:
+    path, secure = request.scope.get("root_path") or "/", request.url.scheme == "https"
+    response.set_cookie(COOKIE, owner, 30 * 86_400, path=path, secure=secure, httponly=True, samesite="strict")
     return response
 
 

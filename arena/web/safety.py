@@ -7,15 +7,14 @@ which only the server's own pages have, and a browser has to say that it comes f
 from __future__ import annotations
 
 import hmac
-import ipaddress
 import secrets
-import socket
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
 from fastapi import Request
 
 from arena.core.errors import ArenaError
+from arena.web.addresses import Addresses
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -48,7 +47,8 @@ HEADERS = [
     (b"permissions-policy", b"camera=(), geolocation=(), microphone=()"),
 ]
 """Headers of every answer."""
-LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
+OPERATION_PATHS = ("/healthz", "/metrics")
+"""What watches the server asks for by address, whatever that is: it tells nothing that is not public."""
 FOREIGN_REQUEST = "the request comes from a page of another server"
 TOKEN_FIELD = "token"
 TOKEN_HEADER = "x-arena-token"
@@ -62,50 +62,13 @@ class ForbiddenError(ArenaError):
     """A request that changes something does not come from a page of this server."""
 
 
-class HostNames:
-    """Names that requests may use for the server."""
-
-    def __init__(self, host: str, port: int) -> None:
-        self.port = port
-        address = _address(host)
-        self._any = address is not None and address.is_unspecified
-        local = self._any or host in LOCAL_HOSTS or (address is not None and address.is_loopback)
-        self._names = {host.lower(), *(LOCAL_HOSTS if local else ())}
-        if self._any:
-            self._names |= {socket.gethostname().lower()}
-
-    def has(self, host: str) -> bool:
-        """Whether a `Host` header names the server; where it listens on every address, any address does."""
-        name, port = _split(host)
-        if port != self.port:
-            return False
-        return name in self._names or (self._any and _address(name) is not None)  # an address cannot be rebound
-
-
-def _split(host: str) -> tuple[str, int | None]:
-    """Return the name, without the brackets of IPv6, and the port of a `Host` header: 80 if it has none."""
-    name, colon, port = host.lower().rpartition(":")
-    if not colon or host.endswith("]"):
-        name, port = host.lower(), "80"
-    name = name[1:-1] if name.startswith("[") and name.endswith("]") else name
-    return name.removesuffix("."), int(port) if port.isascii() and port.isdecimal() and len(port) < 6 else None
-
-
-def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    """Return an address that a browser can name: without a zone, in which any sign may stand."""
-    try:
-        return None if "%" in host else ipaddress.ip_address(host)
-    except ValueError:
-        return None
-
-
 class Guard:
     """Refuses requests before anything reads them, and gives every answer its headers."""
 
     def __init__(
         self,
         app: App,
-        names: HostNames,
+        names: Addresses,
         release: Callable[[], None] = lambda: None,
         body_limit: Callable[[Scope], int] = lambda scope: MAX_BODY_BYTES,
     ) -> None:
@@ -125,14 +88,31 @@ class Guard:
                 message["headers"] = [*message.get("headers", []), *HEADERS]
             await send(message)
 
-        limit = MAX_BODY_BYTES if scope["method"] in ("GET", "HEAD") else self._body_limit(scope)
-        refusal = self._refusal(scope, limit)
+        if scope["path"] in OPERATION_PATHS:  # asked by address, by what watches the server
+            await self.app(scope, _bounded(receive, MAX_BODY_BYTES), with_headers)
+            return
+        host = next((value for name, value in scope["headers"] if name == b"host"), b"").decode("latin-1")
+        if self.names.is_public(host):
+            scope["scheme"] = self.names.scheme
+        refusal = self._refusal(scope)
+        if refusal is None:
+            self._place(scope)
+            limit = MAX_BODY_BYTES if scope["method"] in ("GET", "HEAD") else self._body_limit(scope)
+            refusal = _too_large(scope, limit)
         if refusal is not None:
             await _refuse(*refusal, with_headers)
             return
         await self.app(scope, _bounded(receive, limit), with_headers)
 
-    def _refusal(self, scope: Scope, limit: int) -> tuple[int, str] | None:
+    def _place(self, scope: Scope) -> None:
+        """Take the path that the server is below from a request; a proxy may have taken it already."""
+        root = self.names.root
+        if root:
+            path = scope["path"]
+            scope["root_path"] = root
+            scope["path"] = path if path == root or path.startswith(f"{root}/") else root + path
+
+    def _refusal(self, scope: Scope) -> tuple[int, str] | None:
         """Return the status and words with which a request is refused before it is read; None for others."""
         headers = scope["headers"]
         hosts = [value.decode("latin-1") for name, value in headers if name == b"host"]
@@ -140,9 +120,6 @@ class Guard:
             return 421, "this server does not have that name; use the address that `arena serve` has printed"
         if len(scope.get("raw_path") or b"") + len(scope["query_string"]) > MAX_ADDRESS_BYTES:
             return 414, f"the address is longer than {MAX_ADDRESS_BYTES:,} bytes"
-        length = next((value for name, value in headers if name == b"content-length"), b"0")
-        if not length.isdigit() or len(length) > 12 or int(length) > limit:
-            return 413, f"the request is larger than {limit:,} bytes"
         fetch = {name: value for name, value in headers if name.startswith(b"sec-fetch-")}
         if scope["method"] in ("GET", "HEAD"):
             own = fetch.get(b"sec-fetch-site", b"none") in (b"same-origin", b"none")
@@ -151,13 +128,17 @@ class Guard:
                 None if own or follows else (403, FOREIGN_REQUEST)
             )  # a link may be followed, nothing loaded or computed
         origins = [value.decode("latin-1") for name, value in headers if name == b"origin"]
-        if origins and not all(self._is_own(origin) for origin in origins):
+        if origins and not all(self.names.is_own(origin, scope["scheme"]) for origin in origins):
             return 403, FOREIGN_REQUEST
         return None if fetch.get(b"sec-fetch-site", b"none") in (b"same-origin", b"none") else (403, FOREIGN_REQUEST)
 
-    def _is_own(self, origin: str) -> bool:
-        scheme, _, host = origin.partition("://")
-        return scheme == "http" and self.names.has(host)
+
+def _too_large(scope: Scope, limit: int) -> tuple[int, str] | None:
+    """Return the status and words that refuse a body of more bytes than a limit."""
+    length = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")
+    if not length.isdigit() or len(length) > 12 or int(length) > limit:
+        return 413, f"the request is larger than {limit:,} bytes"
+    return None
 
 
 def _bounded(receive: Receive, left: int) -> Receive:

@@ -7,16 +7,20 @@ import contextlib
 import errno
 import socket
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import uvicorn
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from arena.core.errors import ConfigError
 from arena.core.paths import home_folder
 from arena.sessions.registry import SessionRegistry
+from arena.web.addresses import Addresses
 from arena.web.app import create_app
 from arena.web.compute_process import ComputeProcess
 from arena.web.connections import Connection
+from arena.web.operation import LogFormat
 
 GRACE_SECONDS = 1
 """Time that open connections get to end, by Ctrl-C."""
@@ -24,10 +28,10 @@ GRACE_SECONDS = 1
 
 def serve(
     home: str | Path | None,
-    host: str,
-    port: int,
+    addresses: Addresses,
     ready: Callable[[str], None] = lambda address: None,
     registry: SessionRegistry | None = None,
+    log_format: LogFormat = "none",
 ) -> None:
     """Serve the pages of a home folder until Ctrl-C; `ready` is called with the address once it answers. `registry` has
     sessions that are open already.
@@ -35,12 +39,13 @@ def serve(
     Port 0 is any free one. Raises `ConfigError` for a host or port that cannot be had.
     """
     home_folder(home)
-    with contextlib.closing(bound(host, port)) as listening:
-        port = listening.getsockname()[1]
-        app = create_app(home, host, port, registry, ComputeProcess())
+    with contextlib.closing(bound(addresses.host, addresses.port)) as listening:
+        addresses = replace(addresses, port=listening.getsockname()[1])
+        app = create_app(home, addresses, registry, ComputeProcess(), log_format)
+        proxies = [str(network) for network in addresses.proxies]
         config = uvicorn.Config(
-            app,
-            http=Connection,
+            ProxyHeadersMiddleware(app, proxies) if proxies else app,  # type: ignore[arg-type]
+            http=type("ServerConnection", (Connection,), {"addresses": addresses}),
             log_level="critical",
             access_log=False,
             timeout_graceful_shutdown=GRACE_SECONDS,
@@ -49,7 +54,7 @@ def serve(
             ws="none",
         )
         server = Server(config, app.release)
-        ready(address_of(host, port))
+        ready(addresses.url)
         with contextlib.suppress(KeyboardInterrupt):
             asyncio.run(server.serve(sockets=[listening]))
 
@@ -86,9 +91,3 @@ def bound(host: str, port: int) -> socket.socket:
             raise ConfigError(f"--port {port}: may not be used by this user; choose one from 1024 on") from None
         raise ConfigError(f"--host {host}: cannot be listened on: {error.strerror}") from None
     return listening
-
-
-def address_of(host: str, port: int) -> str:
-    """Return the address of the first page."""
-    name = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
-    return f"http://{name}:{port}/"

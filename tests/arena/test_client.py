@@ -18,6 +18,7 @@ from arena.contest.config import contest_from
 from arena.core.errors import ArenaError, ConfigError
 from arena.registry.submissions import source_path
 from arena.registry.uploads import uploaded_bot
+from arena.web.addresses import Addresses
 from arena.web.app import create_app
 from arena.web.server import bound
 
@@ -55,7 +56,7 @@ def cup(tmp_path):
         accounts.contests.join("cup", ann.id, OPERATOR)
         token = accounts.tokens.issue(ann, "api", ["read", "submit"], OPERATOR)
         number = port.getsockname()[1]
-        with listening(create_app(home, port=number), port):
+        with listening(create_app(home, Addresses(port=number)), port):
             yield f"http://127.0.0.1:{number}", token, accounts
 
 

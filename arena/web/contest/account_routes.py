@@ -111,7 +111,7 @@ def _add_joining(app: FastAPI, portal: Portal) -> None:
     @app.api_route("/join/{code}", methods=READ, response_model=None)
     def ask(request: Request, code: str) -> Response:
         view, given = invited(request, code)
-        return form(f"/join/{quote(code)}", view, portal.door.grant(request), given)
+        return form(portal.links.path(f"/join/{quote(code)}"), view, portal.door.grant(request), given)
 
     @app.post("/join/{code}", dependencies=[WithToken], response_model=None)
     async def accept(request: Request, code: str) -> Response:
@@ -158,7 +158,7 @@ def _accept(portal: Portal, request: Request, code: str, fields: dict[str, str],
             return RedirectResponse(portal.links.contest(contest) if contest else portal.links.contests(), 303)
         return _welcome(portal, request, view, code, fields.get("name", ""))
     except AccountError as error:
-        return form(f"/join/{quote(code)}", view, grant, given, str(error), 400)
+        return form(portal.links.path(f"/join/{quote(code)}"), view, grant, given, str(error), 400)
 
 
 def _welcome(portal: Portal, request: Request, view: ContestView | None, code: str, name: str) -> Response:

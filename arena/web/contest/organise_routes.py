@@ -42,7 +42,7 @@ def add_organise_routes(app: FastAPI, portal: Portal) -> None:
             view=view,
             done=done,
             error=error,
-            invited=[(name, portal.public(request, f"/join/{code}")) for name, code in invited],
+            invited=[(name, portal.public(request, portal.links.path(f"/join/{code}"))) for name, code in invited],
             members=portal.accounts.contests.members(view.id),
             bots=bots,
             audit=latest,

@@ -92,7 +92,7 @@ class Portal:
 
     def public(self, request: Request, path: str) -> str:
         """Return the whole address of a path of this server, as the request names it."""
-        return f"{request.url.scheme}://{request.url.netloc}{request.scope.get('root_path') or ''}{path}"
+        return f"{request.url.scheme}://{request.url.netloc}{path}"
 
     def _names_in(self, log: Log) -> LogNames:
         """Return what pages call the bots of a contest's log."""

@@ -1,5 +1,6 @@
 /** The analysis board: any position, the actions from it, and a search that grows while somebody looks. */
 import { Board, ask, change, find, list, make, narrow, showFound, sleep, tell } from "./board.js";
+import { root } from "./page.js";
 
 const page = find("analysis");
 const { game = "", players = "", position = "" } = page.dataset;
@@ -11,7 +12,7 @@ const board = new Board(
   find("board"),
   find("explain"),
   (action) => play(action),
-  (what, parts) => ask(`/analysis/${what}?${query()}&${parts}`),
+  (what, parts) => ask(`${root}/analysis/${what}?${query()}&${parts}`),
   (sentence) => tell(find("status"), sentence),
 );
 board.players = (page.dataset.colours ?? "").split(" ");
@@ -26,13 +27,13 @@ function query() {
 /** @param {{action: number, text: string}} action */
 function play(action) {
   moves = [...moves, action.text];
-  history.pushState(null, "", `/analysis?${query()}`);
+  history.pushState(null, "", `${root}/analysis?${query()}`);
   return show();
 }
 
 async function show() {
   searching += 1;
-  const data = await ask(`/analysis/state?${query()}&narrow=${narrow.matches ? 1 : 0}`);
+  const data = await ask(`${root}/analysis/state?${query()}&narrow=${narrow.matches ? 1 : 0}`);
   if (!data || data.error) {
     find("status").textContent = data?.error ?? "The server does not answer.";
     return;
@@ -45,7 +46,7 @@ async function show() {
   find("now").textContent = data.position;
   input("moves").value = input("on-moves").value = moves.join(" ");
   input("back").disabled = !moves.length;
-  list(data, play, (action) => ask(`/analysis/preview?${query()}&action=${action.action}`));
+  list(data, play, (action) => ask(`${root}/analysis/preview?${query()}&action=${action.action}`));
   find("values").hidden = find("found").hidden = true;
   if (data.seat >= 0) search(searching);
 }
@@ -58,7 +59,7 @@ async function search(turn) {
       continue;
     }
     try {
-      const found = await change(`/analysis/found?${query()}&limit=${input("budget").value}`);
+      const found = await change(`${root}/analysis/found?${query()}&limit=${input("budget").value}`);
       if (turn !== searching) return;
       if (!found || found.error) {
         find("found").hidden = false;
@@ -79,7 +80,7 @@ async function search(turn) {
 
 find("back").addEventListener("click", () => {
   moves = moves.slice(0, -1);
-  history.pushState(null, "", `/analysis?${query()}`);
+  history.pushState(null, "", `${root}/analysis?${query()}`);
   show();
 });
 addEventListener("popstate", () => {

@@ -1,4 +1,5 @@
 /** Loads figures when they are unfolded, and makes them interactive on request: Vega draws them from their specification. */
+import { root as base } from "./page.js";
 
 offer(document);
 for (const box of document.querySelectorAll("details[data-load]")) {
@@ -52,7 +53,7 @@ let vega;
 function embed() {
   vega ??= new Promise((resolve, reject) => {
     const script = document.createElement("script");
-    script.src = "/static/vega.js";
+    script.src = `${base}/static/vega.js`;
     script.onload = () => resolve(/** @type {any} */ (window).vegaEmbed);
     script.onerror = () => reject(new Error("Vega could not be loaded"));
     document.head.append(script);

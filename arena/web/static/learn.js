@@ -1,5 +1,6 @@
 /** A guided first match: set positions with one task each. */
 import { Board, ask, find, make, narrow, tell } from "./board.js";
+import { root } from "./page.js";
 
 const page = find("learn");
 const game = page.dataset.game ?? "";
@@ -13,7 +14,7 @@ const board = new Board(
   find("board"),
   find("explain"),
   (action) => choose(action),
-  (what, parts) => ask(`/analysis/${what}?${query()}&${parts}`),
+  (what, parts) => ask(`${root}/analysis/${what}?${query()}&${parts}`),
   (sentence) => tell(find("status"), sentence),
 );
 
@@ -30,10 +31,10 @@ async function start() {
   find("task").textContent = task.task;
   for (const id of ["praise", "again", "next", "play"]) find(id).hidden = true;
   you = 0;
-  let data = await ask(`/analysis/state?${query()}`);
+  let data = await ask(`${root}/analysis/state?${query()}`);
   if (data && !data.error && data.seat > 0) {
     you = data.seat;
-    data = await ask(`/analysis/state?${query()}`);
+    data = await ask(`${root}/analysis/state?${query()}`);
   }
   if (!data || data.error) return find("status").replaceChildren(data?.error ?? "The server does not answer.");
   board.players = Array.from({ length: task.players }, (_, seat) => (seat === you ? "You" : ["Blue", "Orange", "Green", "Pink", "Sky"][seat]));
@@ -52,7 +53,7 @@ function entry(task, at) {
 async function choose(action) {
   const task = tasks[number];
   const right = task.solutions.includes(action.text);
-  const [told, after] = await Promise.all([ask(`/analysis/told?${query()}&action=${action.action}`), ask(`/analysis/state?${query(action.text)}`)]);
+  const [told, after] = await Promise.all([ask(`${root}/analysis/told?${query()}&action=${action.action}`), ask(`${root}/analysis/state?${query(action.text)}`)]);
   if (after && !after.error) board.show({ ...after, legal: [] }, "The task is done: go on below.", told?.motions ?? []);
   const what = told?.text ? `${told.text} ` : "";
   find("status").textContent = right ? "Well done." : "That is legal, but not the task.";

@@ -11,4 +11,7 @@ export function localise(root) {
   }
 }
 
+/** The path that all addresses of the server are below. */
+export const root = document.documentElement.dataset.root ?? "";
+
 localise(document);

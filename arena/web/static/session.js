@@ -1,8 +1,9 @@
 /** A session: what the server says of it is drawn, what is clicked is sent. */
 import { Board, ask, change, die, find, list, make, narrow, showFound, sleep, tell } from "./board.js";
+import { root } from "./page.js";
 
 const session = find("session");
-const base = `/play/${encodeURIComponent(session.dataset.id ?? "")}`;
+const base = `${root}/play/${encodeURIComponent(session.dataset.id ?? "")}`;
 const problem = find("problem");
 const NEWS = 6;
 /** @type {any} */

@@ -10,6 +10,7 @@ from arena.sessions.registry import SessionRegistry
 from arena.sessions.setup import SessionSetup
 from arena.sessions.view import Phase
 from arena.web import connections, play_routes, server
+from arena.web.addresses import Addresses
 from arena.web.safety import POLICY
 from tests.support.tournaments import PATIENCE, wait_until
 
@@ -41,7 +42,7 @@ def address(tmp_path, registry, servers, monkeypatch):
 
     monkeypatch.setattr(server, "Server", Server)
     addresses = []
-    thread = threading.Thread(target=server.serve, args=(tmp_path, "127.0.0.1", 0, addresses.append, registry))
+    thread = threading.Thread(target=server.serve, args=(tmp_path, Addresses(port=0), addresses.append, registry))
     thread.start()
     assert ready.wait(PATIENCE)
     yield ("127.0.0.1", int(addresses[0].rstrip("/").rpartition(":")[2]))

@@ -5,6 +5,7 @@ from fastapi import Depends, FastAPI, Request, Response
 from starlette.testclient import TestClient
 
 from arena.core.errors import ConfigError
+from arena.web.addresses import Addresses
 from arena.web.links import Links
 from arena.web.safety import (
     MAX_ADDRESS_BYTES,
@@ -12,11 +13,10 @@ from arena.web.safety import (
     POLICY,
     ForbiddenError,
     Guard,
-    HostNames,
     changes_something,
     new_token,
 )
-from arena.web.server import address_of, bound
+from arena.web.server import bound
 
 
 @pytest.mark.parametrize(
@@ -38,18 +38,18 @@ from arena.web.server import address_of, bound
     ],
 )
 def test_a_loopback_server_has_the_loopback_names_with_its_port_alone(host, is_ours):
-    assert HostNames("127.0.0.1", 8000).has(host) == is_ours
+    assert Addresses().has(host) == is_ours
 
 
 def test_a_server_on_every_address_answers_to_addresses_but_to_no_foreign_name():
-    names = HostNames("0.0.0.0", 8000)
+    names = Addresses("0.0.0.0")
     assert names.has("10.0.0.7:8000") and names.has("[fe80::1]:8000") and names.has("localhost:8000")
     assert not names.has("evil.example:8000")
     assert not names.has('[fe80::1%"onclick=evil]:8000')
 
 
 def test_a_server_with_a_name_of_its_own_answers_to_that_one():
-    names = HostNames("arena.example", 80)
+    names = Addresses("arena.example", 80)
     assert names.has("arena.example") and names.has("arena.example:80") and not names.has("localhost")
 
 
@@ -110,8 +110,8 @@ def test_a_host_that_is_none_is_named():
 
 
 def test_addresses_can_be_opened():
-    assert address_of("0.0.0.0", 80) == "http://127.0.0.1:80/"
-    assert address_of("::1", 8000) == "http://[::1]:8000/"
+    assert Addresses("0.0.0.0", 80).url == "http://127.0.0.1:80/"
+    assert Addresses("::1").url == "http://[::1]:8000/"
 
 
 def test_a_change_needs_the_token_of_this_server():
@@ -128,7 +128,7 @@ def test_a_change_needs_the_token_of_this_server():
         return Response(str(error), 403)
 
     token = app.state.links.token
-    with TestClient(Guard(app, HostNames("127.0.0.1", 8000)), base_url="http://127.0.0.1:8000") as client:
+    with TestClient(Guard(app, Addresses()), base_url="http://127.0.0.1:8000") as client:
         assert client.post("/change").status_code == 403
         assert client.post("/change", headers={"X-Arena-Token": token[:-1]}).status_code == 403
         assert client.post("/change", data={"token": "é"}).status_code == 403
@@ -140,7 +140,7 @@ def test_a_change_needs_the_token_of_this_server():
 
 
 def test_every_address_that_changes_something_asks_for_the_token(client):
-    for route in client.app.app.routes:
+    for route in client.app.app.app.routes:
         if getattr(route, "methods", None) and route.methods - {"GET", "HEAD"}:
             asked = [dependency.call for dependency in route.dependant.dependencies]
             assert changes_something in asked, route.path
