@@ -144,7 +144,8 @@ def test_pages_say_the_same_without_scripts(addresses, visit):
     page = visit("/tournaments/shown", scripts=False)
     for board in page.locator("details.folded").all():
         address = board.locator("p a").get_attribute("href")
-        assert visit(address, scripts=False).locator("figure svg").count() >= 4
+        figures = visit(address, scripts=False)
+        wait_until(lambda: figures.reload() and figures.locator("figure svg").count() >= 4, f"{address} is computed")  # noqa: B023
 
 
 def test_pages_are_dark_in_dark_mode(addresses, visit):
