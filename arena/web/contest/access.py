@@ -70,8 +70,9 @@ class Door:
         self.home = home
         self._lock = threading.Lock()
         self._accounts: Accounts | None = None
-        self.attempts = RateLimit(per_minute=10, burst=10)
-        """Of signing in and of using invitations, by address."""
+        self.attempts = RateLimit(per_minute=60, burst=120)
+        """Of signing in and of using invitations, by address, which a whole class may share. Tokens have 256 bits, so
+        that this spares the database, and is no defence against guessing."""
         self.submissions = RateLimit(per_minute=6, burst=6)
         """Of handing in, by author."""
         self.requests = RateLimit(per_minute=600, burst=120)

@@ -29,6 +29,7 @@ from arena.web.contest.pages import state_of
 from arena.web.contest.portal import Portal
 from arena.web.contest.routes import received_from
 from arena.web.contest.views import ContestView, check_sees_matches
+from arena.web.event_streams import TooManyError
 from arena.web.pages import match as match_pages
 from arena.web.pages.matches import MatchLine, lines_of
 
@@ -162,6 +163,7 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
         421: "The server does not have that name",
         422: "A parameter is of another type",
         429: "Too many requests",
+        503: "Too many hand in at once",
         507: "The disk is short",
     }.items()
 }
@@ -194,7 +196,8 @@ def _limited(portal: Portal) -> Callable[[Request, Callable[[Request], Awaitable
     async def answer(request: Request, call: Callable[[Request], Awaitable[Response]]) -> Response:
         limit = portal.door.requests
         try:
-            left = limit.take(bearer_of(request) or client_of(request))
+            grant = portal.door.grant(request)
+            left = limit.take(client_of(request) if grant is None else grant.author.id)
         except RateError as error:
             headers = {"Retry-After": str(int(error.seconds) + 1), "RateLimit-Limit": str(limit.burst)}
             return JSONResponse({"error": str(error)}, 429, {**headers, "RateLimit-Remaining": "0"})
@@ -222,6 +225,7 @@ def _add_errors(api: FastAPI, portal: Portal) -> None:
         (AccountError, 403),
         (BotError, 400),
         (UnwritableError, 507),
+        (TooManyError, 503),
         (ArenaError, 400),
         (ClientDisconnect, 400),
     ]
@@ -433,12 +437,13 @@ def _add_changes(api: FastAPI, portal: Portal) -> None:
         `main`, such as `my_bot.py:MyBot`, chooses the bot where an archive holds several.
         """
         view, grant = await run_in_threadpool(portal.view, id), await run_in_threadpool(program, request)
-        content = await request.body()
+        with portal.upload():
+            content = await request.body()
 
-        def take() -> VersionRecord:
-            return _version(*received_from(portal, view, grant.author.id, name, {file: content}, main))
+            def take() -> VersionRecord:
+                return _version(*received_from(portal, view, grant.author.id, name, {file: content}, main))
 
-        return await run_in_threadpool(take)
+            return await run_in_threadpool(take)
 
     @api.post("/contests/{id}/bots/{bot}/withdraw")
     def withdraw(request: Request, id: str, bot: str) -> BotRecord:

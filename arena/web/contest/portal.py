@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterator, Mapping
 from datetime import datetime
@@ -10,19 +11,19 @@ from fastapi import FastAPI, Request
 
 from arena.accounts import Accounts, ContestBot, Grant
 from arena.accounts.tokens import SUBMIT
-from arena.contest.config import MAX_UPLOAD_MIB
 from arena.core.errors import AccountError
 from arena.core.names import CONTESTS_FOLDER
 from arena.web.catalog import Log, LogCatalog, LogNames, NotFoundError
 from arena.web.contest.access import Door
 from arena.web.contest.views import Configs, ContestView, view_of
+from arena.web.event_streams import TooManyError
 from arena.web.links import Links
 from arena.web.safety import MAX_BODY_BYTES, Scope
 
-HAND_IN_PATTERN = re.compile(r"/contests/[^/]+/(hand-in|submissions)$")
+HAND_IN_PATTERN = re.compile(r"/contests/([^/]+)/(?:hand-in|submissions)$")
 """Addresses to which bots are handed in."""
-MAX_UPLOAD_BYTES = (MAX_UPLOAD_MIB + 1) << 20
-"""Most bytes of what is handed in, with what a form adds."""
+MAX_UPLOADS = 4
+"""Bots that are received at once: each may be in memory whole."""
 
 
 class Portal:
@@ -34,6 +35,8 @@ class Portal:
         self.links: Links = app.state.links
         self.door = Door(self.catalog.home)
         self.configs = Configs()
+        self._uploads = 0
+        """In work; used from the event loop alone."""
         self.catalog.names_in = self._names_in
         self.links.has_contests = lambda: self.door.has_accounts
 
@@ -84,11 +87,26 @@ class Portal:
         return grant
 
     def body_limit(self, scope: Scope) -> int:
-        """Return the most bytes of a request's body: more for who may hand in, where that is done."""
-        if not HAND_IN_PATTERN.search(scope["path"]):
+        """Return the most bytes of a request's body: what a contest takes, for who may hand in there."""
+        found = HAND_IN_PATTERN.search(scope["path"])
+        grant = self.door.grant(Request(scope)) if found else None
+        if found is None or grant is None or not grant.may(SUBMIT):
             return MAX_BODY_BYTES
-        grant = self.door.grant(Request(scope))
-        return MAX_UPLOAD_BYTES if grant is not None and grant.may(SUBMIT) else MAX_BODY_BYTES
+        try:
+            return (self.view(found[1]).config.max_upload << 20) + MAX_BODY_BYTES
+        except NotFoundError:
+            return MAX_BODY_BYTES
+
+    @contextlib.contextmanager
+    def upload(self) -> Iterator[None]:
+        """Take the place of one who hands in; raises `TooManyError` where too many do."""
+        if self._uploads == MAX_UPLOADS:
+            raise TooManyError("too many bots are being handed in just now; try again in a moment")
+        self._uploads += 1
+        try:
+            yield
+        finally:
+            self._uploads -= 1
 
     def public(self, request: Request, path: str) -> str:
         """Return the whole address of a path of this server, as the request names it."""

@@ -109,6 +109,10 @@ def _add_handing_in(app: FastAPI, portal: Portal) -> None:
 
     @app.post("/contests/{id}/hand-in", dependencies=[Depends(changes_something)], response_model=None)
     async def take(request: Request, id: str) -> Response:
+        with portal.upload():
+            return await take_form(request, id)
+
+    async def take_form(request: Request, id: str) -> Response:
         async with request.form(max_files=MAX_FORM_FILES, max_fields=MAX_FORM_FIELDS) as form:
             files = {
                 (each.filename or "").replace("\\", "/"): await each.read()

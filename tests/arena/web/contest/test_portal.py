@@ -95,10 +95,10 @@ def test_a_token_is_shown_once_and_can_be_revoked(cup):
 
 
 def test_guessing_is_slowed_down(cup):
-    token = cup.stranger.page_token()
-    data = {"token": token, "secret": "arena_x"}
-    answers = [cup.stranger.http.post("/sign-in", data=data).status_code for _ in range(12)]
-    assert set(answers) == {403, 429}
+    data = {"token": cup.stranger.page_token(), "secret": "arena_x"}
+    answers = [cup.stranger.http.post("/sign-in", data=data).status_code for _ in range(130)]
+    assert answers[:100] == [403] * 100
+    assert answers[-1] == 429
 
 
 def test_a_contest_that_is_open_takes_whoever_comes(arena_of):
@@ -164,8 +164,8 @@ def test_nothing_is_handed_in_after_the_deadline_but_by_who_has_another(arena_of
 
 def test_an_upload_that_is_too_large_is_refused(arena_of):
     cup = arena_of(max_upload=1)
-    done = hand_in(cup.ann, BOT + b"#" * (2 << 20))
-    assert "at most 1 MiB" in done.text
+    assert "at most 1 MiB" in hand_in(cup.ann, BOT + b"#" * (1 << 20)).text
+    assert hand_in(cup.ann, BOT + b"#" * (2 << 20)).status_code == 413
 
 
 def test_only_who_may_hand_in_may_send_much(cup):
@@ -355,3 +355,17 @@ def test_lists_go_on_from_a_cursor(arena_of):
         found += [bot["id"] for bot in page["bots"]]
         after = page["next"]
     assert found == ["b1", "b2", "b3", "b4", "b5"]
+
+
+def test_a_made_up_token_has_no_limit_of_its_own(cup):
+    answers = [
+        cup.stranger.http.get("/api/v1/contests", headers={"Authorization": f"Bearer arena_{number}"}).status_code
+        for number in range(140)
+    ]
+    assert answers[-1] == 429
+
+
+def test_so_many_hand_in_at_once_and_no_more(cup, monkeypatch):
+    monkeypatch.setattr("arena.web.contest.portal.MAX_UPLOADS", 0)
+    assert hand_in(cup.ann).status_code == 503
+    assert cup.ann.api("POST", "/contests/cup/submissions?file=a.py", content=BOT).status_code == 503
