@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from xml.etree import ElementTree
 
 from engine.conformance.matches import choices
@@ -19,15 +19,18 @@ STRANGE_PARTS = ("", "nothing", "hand-99-S", "\0\n<&>", "9" * 400)
 def sentences(probe: Probe) -> str | None:
     players, count = probe.game.players, 0
     long = tuple(str(seat) + "m" * (MAX_NAME_CHARS - 1) for seat in range(players))
+    readers = (None, Names(long), Names(long, players - 1))
     for state in probe.stops(24):
         with unchanged("prompt, tell or verdict", state):
-            for names in (None, Names(long), Names(long, players - 1)):
-                count += _prompts(state, names) + _told(state, names) + _verdicts(state, names)
+            drawn = _drawn(state)  # drawing takes most of this check's time, and knows no names
+            count += _told(state, readers, drawn)
+            for names in readers:
+                count += _prompts(state, names, drawn) + _verdicts(state, names, drawn)
     return f"{count:,} sentences"
 
 
-def _prompts(state: State, names: Names | None) -> int:
-    targets, drawn = state.targets(), _drawn(state)
+def _prompts(state: State, names: Names | None, drawn: Collection[str] | None) -> int:
+    targets = state.targets()
     begun = {parts[:length] for parts in (targets or {}).values() for length in range(len(parts))} or {()}
     for chosen in sorted(begun)[:MAX_TOLD_ACTIONS]:
         said = state.prompt(names, chosen)
@@ -41,28 +44,29 @@ def _prompts(state: State, names: Names | None) -> int:
     return len(begun)
 
 
-def _told(state: State, names: Names | None) -> int:
-    possible = [] if state.is_terminal() else choices(state)[:: max(1, len(choices(state)) // MAX_TOLD_ACTIONS)]
-    drawn = _drawn(state) if possible else None
+def _told(state: State, readers: Sequence[Names | None], drawn: Collection[str] | None) -> int:
+    possible = [] if state.is_terminal() else choices(state)
+    possible = possible[:: max(1, len(possible) // MAX_TOLD_ACTIONS)]
     for action in possible:
         after = state.child(action)
-        said = state.tell(action, names, after)
         later = _drawn(after)
-        _in_form("tell()", said, None if drawn is None or later is None else drawn | later)
-        for motion in said.motions:
-            expect(isinstance(motion, Motion), f"tell() has a motion {shown(motion)}, which is no Motion")
-            expect(not drawn or motion.source in {*drawn, ""}, f"no part {shown(motion.source)} was in the drawing")
-            expect(not later or motion.target in {*later, ""}, f"no part {shown(motion.target)} is in the drawing")
-    return len(possible)
+        for names in readers:
+            said = state.tell(action, names, after)
+            _in_form("tell()", said, None if drawn is None or later is None else {*drawn, *later})
+            for motion in said.motions:
+                expect(isinstance(motion, Motion), f"tell() has a motion {shown(motion)}, which is no Motion")
+                expect(not drawn or motion.source in {*drawn, ""}, f"no part {shown(motion.source)} was in the drawing")
+                expect(not later or motion.target in {*later, ""}, f"no part {shown(motion.target)} is in the drawing")
+    return len(possible) * len(readers)
 
 
-def _verdicts(state: State, names: Names | None) -> int:
+def _verdicts(state: State, names: Names | None, drawn: Collection[str] | None) -> int:
     seats: Iterable[int | None] = (None, *range(state.game.players))
     if not state.is_terminal():
         refused("verdict() of a running match", UnsupportedError, state.verdict, 0, names)
         return 0
     for seat in seats:
-        _in_form("verdict()", state.verdict(seat, names), _drawn(state))
+        _in_form("verdict()", state.verdict(seat, names), drawn)
     return state.game.players + 1
 
 

@@ -1,0 +1,84 @@
+"""Record each test's processor time, that of its processes too: `python -m pytest -p tests.support.cpu_times ...`.
+
+Wall clock says little on a machine that others use. Times come with xdist too: `--cpu-times 60` lists the 60 dearest
+tests and all files. Processes that outlive a test, such as a preloaded parent, count for the test that made them work.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
+KEY = "cpu_seconds"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--cpu-times", type=int, default=60, help="List so many tests with the most processor time.")
+
+
+def _ended() -> float:
+    """Return the seconds of this process and of its children that have ended, and of theirs."""
+    usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(usage.ru_utime + usage.ru_stime for usage in usages)
+
+
+def _running() -> float:
+    """Return the seconds of running descendants, and of their children that have ended."""
+    parents, seconds = {}, {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            fields = (folder / "stat").read_text().rpartition(")")[2].split()
+        except OSError:  # it has ended
+            continue
+        parents[int(folder.name)] = int(fields[1])
+        seconds[int(folder.name)] = sum(map(int, fields[11:15])) / TICKS_PER_SECOND
+    ours = {os.getpid()}
+    while found := {process for process, parent in parents.items() if parent in ours} - ours:
+        ours |= found
+    return sum(seconds.get(process, 0.0) for process in ours - {os.getpid()})
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    before = _ended() + _running()
+    item.user_properties.append((KEY, lambda: _ended() + _running() - before))
+    return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
+    report = yield
+    taken = dict(item.user_properties)[KEY]
+    report.user_properties = [(KEY, taken())]  # up to here: the last report, that of the teardown, has it all
+    return report
+
+
+class Totals:
+    """Processor seconds by test, from the reports of every process."""
+
+    def __init__(self) -> None:
+        self.seconds: Counter[str] = Counter()
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self.seconds[report.nodeid] = dict(report.user_properties).get(KEY, 0.0)
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        files: Counter[str] = Counter()
+        for test, seconds in self.seconds.items():
+            files[test.partition("::")[0]] += seconds
+        most = terminalreporter.config.getoption("--cpu-times")
+        terminalreporter.section(f"processor time: {sum(files.values()):.0f} s")
+        for counts in (files.most_common(), self.seconds.most_common(most)):
+            for name, seconds in counts:
+                terminalreporter.write_line(f"{seconds:8.2f} s  {name}")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Totals())
