@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect, sync_playwright
 from arena import api
 from arena.results.pages.replay import write_replay
 from engine import load_game
-from tests.support.installed import Installed
+from tests.support.installed import ROOT, Installed
 
 PROGRAM = shutil.which("chromium")
 OPTIONS = (
@@ -30,6 +30,7 @@ games = [{ game = "epicycle", players = [2, 3] }, { game = "magic_mids", players
 bots = [{ bot = "random" }, { bot = "greedy" }, { bot = "flat_mc:playouts=10" }, { bot = "uct:simulations=20" }]
 """
 GAMES = ("epicycle", "magic_mids", "midgard(variant=loki)", "pyramid_punch")
+PACKAGED = ("epicycle", "magic_mids", "midgard", "pyramid_punch")
 
 
 @pytest.fixture(scope="module")
@@ -85,6 +86,17 @@ def matches(installed):
 def report(installed):
     """Return the path of the report that a run has ended with."""
     return installed.home / "shown" / "index.html"
+
+
+def files_of(folder):
+    """Return the paths of the packages' files below a folder."""
+    paths = (path for package in ("arena", "bots", "engine") for path in (folder / package).rglob("*"))
+    return {path.relative_to(folder).as_posix() for path in paths if path.is_file() and "__pycache__" not in path.parts}
+
+
+def test_the_wheel_has_every_file_of_the_packages_but_what_tests_compare_with(installed):
+    recorded = {f"engine/{name}/{kind}.txt" for name in PACKAGED for kind in ("observations", "playthroughs")}
+    assert files_of(installed.site) == files_of(ROOT) - recorded
 
 
 def drawn(page: Page) -> str:

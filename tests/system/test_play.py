@@ -1,4 +1,4 @@
-"""Persons play in Chromium: by clicks alone, against an installed server, with nothing from the network."""
+"""Persons play in Chromium: by clicks alone, against a server, with nothing from the network."""
 
 import re
 from urllib.parse import urlencode
@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from arena.web.lessons import lessons_of
 from tests.arena.sessions.test_analysis import win_in_one
-from tests.support.installed import Installed
+from tests.support.installed import Checkout
 from tests.system.test_browser import DESK, PHONE, browser  # noqa: F401 - a fixture
 
 LONG = 120_000
@@ -31,7 +31,7 @@ main()
 @pytest.fixture(scope="module")
 def address(tmp_path_factory):
     """Return the address of a server with a home of its own."""
-    with Installed(tmp_path_factory.mktemp("wheel")).start("-c", SERVE, "serve", "--port", "0") as server:
+    with Checkout(tmp_path_factory.mktemp("play")).start("-c", SERVE, "serve", "--port", "0") as server:
         yield server.stdout.readline().split()[0]
         server.terminate()
 
