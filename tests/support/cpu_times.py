@@ -2,6 +2,7 @@
 
 Wall clock says little on a machine that others use. Times come with xdist too: `--cpu-times 60` lists the 60 dearest
 tests and all files. Processes that outlive a test, such as a preloaded parent, count for the test that made them work.
+Times of processes that have ended and whose parent did not wait for them are lost, so some figures are too small.
 """
 
 from __future__ import annotations
@@ -9,8 +10,9 @@ from __future__ import annotations
 import os
 import resource
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -30,7 +32,8 @@ def _ended() -> float:
 
 def _running() -> float:
     """Return the seconds of running descendants, and of their children that have ended."""
-    parents, seconds = {}, {}
+    parents: dict[int, int] = {}
+    seconds: dict[int, float] = {}
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             fields = (folder / "stat").read_text().rpartition(")")[2].split()
@@ -45,17 +48,17 @@ def _running() -> float:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
     before = _ended() + _running()
     item.user_properties.append((KEY, lambda: _ended() + _running() - before))
     return (yield)
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
-    taken = dict(item.user_properties)[KEY]
-    report.user_properties = [(KEY, taken())]  # up to here: the last report, that of the teardown, has it all
+    taken: Any = dict(item.user_properties)[KEY]
+    report.user_properties = [(KEY, max(0.0, taken()))]  # up to here: the last report, that of the teardown, has it all
     return report
 
 
@@ -66,7 +69,8 @@ class Totals:
         self.seconds: Counter[str] = Counter()
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        self.seconds[report.nodeid] = dict(report.user_properties).get(KEY, 0.0)
+        found: Any = dict(report.user_properties).get(KEY, 0.0)
+        self.seconds[report.nodeid] = found
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         files: Counter[str] = Counter()
@@ -74,9 +78,8 @@ class Totals:
             files[test.partition("::")[0]] += seconds
         most = terminalreporter.config.getoption("--cpu-times")
         terminalreporter.section(f"processor time: {sum(files.values()):.0f} s")
-        for counts in (files.most_common(), self.seconds.most_common(most)):
-            for name, seconds in counts:
-                terminalreporter.write_line(f"{seconds:8.2f} s  {name}")
+        for name, taken in [*files.most_common(), *self.seconds.most_common(most)]:
+            terminalreporter.write_line(f"{taken:8.2f} s  {name}")
 
 
 def pytest_configure(config: pytest.Config) -> None:
