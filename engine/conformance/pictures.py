@@ -7,6 +7,7 @@ from xml.etree import ElementTree
 from engine.conformance.probe import NotApplicableError, Probe, expect, same, unchanged
 from engine.errors import UnsupportedError
 from engine.game import State, shown
+from engine.words import Reason
 
 SVG = "http://www.w3.org/2000/svg"
 MAX_REASON_CHARS = 200
@@ -103,5 +104,10 @@ def _parts(state: State) -> set[str]:
 def _sentence(why: object, parts: tuple[str, ...]) -> None:
     """Raise `Broken` for a reason that is no sentence in one line."""
     if why is not None:
-        fits = type(why) is str and why.isprintable() and why.endswith(".") and len(why) <= MAX_REASON_CHARS
+        expect(type(why) in (str, Reason), f"the reason of {shown(parts)} is no text: {shown(why)}")
+        assert isinstance(why, str)
+        fits = why.isprintable() and why.endswith(".") and len(why) <= MAX_REASON_CHARS
         expect(fits, f"the reason of {shown(parts)} is no sentence of at most {MAX_REASON_CHARS} letters: {shown(why)}")
+        section = why.section if isinstance(why, Reason) else ""
+        known = type(section) is str and section.isprintable()
+        expect(known, f"the reason of {shown(parts)} names a section that is no heading: {shown(section)}")

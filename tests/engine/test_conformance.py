@@ -27,6 +27,7 @@ from engine.conformance.copies import REPLAYED_MATCHES
 from engine.errors import summarise_error
 from engine.kernel import kernel
 from engine.observation import Block, ObservationSpec, Symmetry
+from engine.words import Reason
 from tests.engine.test_plain_game import NIM, Nim, NimState
 from tests.support import odd_four
 
@@ -307,6 +308,20 @@ def test_a_check_fails_for_a_game_that_breaks_it_and_says_so_in_a_line(monkeypat
     finding = run_check(BY_NAME[name], made(monkeypatch, *BROKEN[name]))
     assert finding.status == FAILED
     assert finding.detail and finding.detail.isprintable()
+
+
+@pytest.mark.parametrize(
+    ("why", "status"),
+    [
+        (Reason("There are too few stones.", "§1 Taking stones"), PASSED),
+        (Reason("There are too few stones.", 3), FAILED),
+        (type("Text", (str,), {})("There are too few stones."), FAILED),
+    ],
+    ids=["with its section", "section is a number", "another text"],
+)
+def test_a_reason_is_a_text_which_may_name_its_section(monkeypatch, why, status):
+    changed = {"reason": lambda self, parts: why}
+    assert run_check(BY_NAME["reasons"], made(monkeypatch, changed=changed)).status == status
 
 
 @pytest.mark.parametrize("name", OF_KERNELS)
