@@ -137,6 +137,9 @@ class Authors:
                 "withdrawn = coalesce(withdrawn, ?) WHERE author = ?",
                 *(change.now, number),
             )
-            change.run(f"UPDATE versions SET state = 'erased', report = '' WHERE bot IN ({mine})", number)
+            change.run(
+                f"UPDATE versions SET state = 'erased', module = '', class = '', report = '' WHERE bot IN ({mine})",
+                number,
+            )
             change.audit("erase author", id, bundles=len(bundles))
         return sorted(bundle for (bundle,) in bundles)

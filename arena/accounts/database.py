@@ -137,6 +137,15 @@ class Database:
         found = self.rows(f"{query} ORDER BY number DESC LIMIT ?", contest, most)
         return [AuditRow._make((*row[:6], json.loads(row[6]))) for row in found]
 
+    def audit_of_author(self, author: str) -> list[AuditRow]:
+        """Return all changes that an author made, or that concern the author, the author's bots and their versions."""
+        query = (
+            "SELECT number, time, actor, action, contest, subject, details FROM audit WHERE actor = ?1 OR subject = ?1 "
+            "OR substr(subject, 1, instr(subject || '.', '.') - 1) IN "
+            "(SELECT 'b' || bot FROM bots WHERE 'a' || author = ?1) ORDER BY number"
+        )
+        return [AuditRow._make((*row[:6], json.loads(row[6]))) for row in self.rows(query, author)]
+
     def events(self, contest: str, after: int = 0, most: int = 100) -> list[Event]:
         """Return what happened in a contest after a number, in order."""
         query = "SELECT number, contest, time, kind, data FROM events WHERE contest = ? AND number > ?"
@@ -172,7 +181,7 @@ def _connect(path: Path) -> sqlite3.Connection:
         )
         undo.enter_context(contextlib.closing(db))
         harden(db)
-        for setting in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
+        for setting in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON", "secure_delete = ON"):
             db.execute(f"PRAGMA {setting}")
         db.execute("BEGIN IMMEDIATE")
         version = db.execute("PRAGMA user_version").fetchone()[0]

@@ -249,6 +249,11 @@ class Submissions:
         )
         return [_version(row) for row in self._database.rows(query, contest)]
 
+    def all_erased_bundles(self) -> set[str]:
+        """Return the bundles of erased versions that no other version of any contest has."""
+        query = "SELECT bundle FROM versions WHERE state = 'erased' EXCEPT SELECT bundle FROM versions WHERE state != ?"
+        return {bundle for (bundle,) in self._database.rows(query, ERASED)}
+
     def names(self, contest: str) -> dict[str, tuple[str, str]]:
         """Return by bot, `b12`, its name and its author's."""
         return {bot.id: (bot.name, bot.author_name) for bot in self.bots(contest)}

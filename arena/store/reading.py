@@ -132,6 +132,10 @@ class StoreReader:
             bot: (identity, spec) for bot, identity, spec in self._db.execute("SELECT bot, identity, spec FROM bots")
         }
 
+    def bundles(self) -> set[str]:
+        """Return the hashes of the bundles whose files the log has."""
+        return {bundle for (bundle,) in self._db.execute("SELECT bundle FROM bundles WHERE length(files) > 0")}
+
     def digest_of(self, block: int, lineup: int) -> bytes | None:
         """Return the digest of a match by its key; None where there is none."""
         query = "SELECT digest FROM matches WHERE block = ? AND lineup = ?"

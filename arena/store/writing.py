@@ -199,7 +199,8 @@ class Store(StoreReader):
             self._set("keys", "disclosed", when, "TRUE")
 
     def erase_sources(self, bundles: Iterable[str]) -> None:
-        """Remove the files of bundles; their bots and results stay."""
+        """Remove the files of bundles, also from the pages that become free; their bots and results stay."""
+        self._db.execute("PRAGMA secure_delete = ON")
         with self.transaction():
             for bundle in bundles:
                 digest = row_digest("bundles", (bundle, b""))

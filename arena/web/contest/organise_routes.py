@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections import defaultdict
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -12,6 +11,7 @@ from fastapi import FastAPI, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from arena.accounts import ContestBot
+from arena.accounts.sheets import names_in
 from arena.core.errors import AccountError
 from arena.web.contest.account_routes import WithToken, fields_of
 from arena.web.contest.portal import Portal
@@ -20,7 +20,6 @@ from arena.web.contest.views import ContestView
 from arena.web.rendering import page
 
 AUDIT_ROWS = 100
-MAX_INVITED = 2_000
 Invited = Sequence[tuple[str, str]]
 
 
@@ -98,19 +97,6 @@ def _act(portal: Portal, view: ContestView, fields: dict[str, str], actor: str) 
             contests.limit(view.id, author, _number(fields, "max_bots"), _number(fields, "max_per_day"), actor)
             return "the limits are set", ()
     raise AccountError("there is no such action")
-
-
-def names_in(text: str) -> list[str]:
-    """Return the names in a list, one a line, or in the first column of a CSV; raises `AccountError`."""
-    try:
-        rows = [row[0].strip() for row in csv.reader(text.splitlines()) if row and row[0].strip()]
-    except csv.Error as error:
-        raise AccountError(f"names: cannot be read as CSV: {error}") from None
-    if not rows:
-        raise AccountError("names: write at least one")
-    if len(rows) > MAX_INVITED:
-        raise AccountError(f"names: at most {MAX_INVITED:,} at once")
-    return rows
 
 
 def _number(fields: dict[str, str], name: str) -> int | None:
