@@ -75,7 +75,7 @@ def commands() -> str:
     """Return all commands with their arguments and options, by group as in `arena --help`."""
     root: Any = get_command(cli)
     parts, group = [], None
-    for name, command in root.commands.items():
+    for name, command in named_commands(root):
         if command.rich_help_panel != group:
             group = command.rich_help_panel
             parts.append(f"## {group}\n")
@@ -87,6 +87,15 @@ def commands() -> str:
         parts += [table(("argument or option", "meaning"), rows)]
         parts += [re.sub("^Example: (.*)$", r"Example: `\1`", command.epilog or "") + "\n"]
     return "\n".join(parts)
+
+
+def named_commands(root: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the commands of a group with their names, those of groups in it too."""
+    for name, command in root.commands.items():
+        if hasattr(command, "commands"):
+            yield from ((f"{name} {each}", found) for each, found in named_commands(command))
+        else:
+            yield name, command
 
 
 def observations() -> str:

@@ -97,7 +97,7 @@ def parts(schema: dict[str, Any], path: str, known: dict[str, Any]) -> Iterator[
 def commands() -> Iterator[str]:
     """Yield the commands with their arguments and options."""
     root: Any = get_command(app)
-    for name, command in root.commands.items():
+    for name, command in reference.named_commands(root):
         for each in command.params:
             yield f"arena {name} {'/'.join([*each.opts, *each.secondary_opts])}"
 

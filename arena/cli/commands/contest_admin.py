@@ -138,8 +138,8 @@ def message(
 def token(
     author: AuthorName,
     scope: Annotated[
-        list[Literal["read", "submit", "admin"]] | None,
-        typer.Option(help="What it allows; may be repeated. Default: read and submit."),
+        list[str] | None,
+        typer.Option(help="read, submit or admin; may be repeated. Default: the first two."),
     ] = None,
     days: Annotated[int | None, typer.Option(min=1, max=3650, help="Days until it expires. Default: never.")] = None,
     label: Annotated[str, typer.Option(help="What it is for.")] = "",
