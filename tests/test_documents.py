@@ -11,11 +11,12 @@ from arena.plan.config import BotEntry, Config, GameEntry, Limits, Output
 from arena.plan.model import BoardRecord, BotRecord, ForeignRecord, KeyRecord, ResolvedPlan, SchedulerRecord
 from arena.results.columns import TABLES
 from arena.workers.process import WorkerProcess
-from scripts.reference import with_parts
+from scripts.reference import named_commands, with_parts
 from tests.support.documents import ROOT, described, pages
 
 COMMANDS = vars(get_command(cli))["commands"]
-PARAMETERS = [parameter for command in COMMANDS.values() for parameter in command.params]
+NESTED = dict(named_commands(get_command(cli)))
+PARAMETERS = [parameter for command in NESTED.values() for parameter in command.params]
 OPTIONS = {option for parameter in PARAMETERS for option in [*parameter.opts, *parameter.secondary_opts]}
 OPTIONS |= {"--help", "--num-cpus"}  # the second one is Ray's
 CONFIGS = sorted((ROOT / "configs").glob("*.toml"))

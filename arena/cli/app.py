@@ -90,7 +90,10 @@ for group in (play, results, bots, logs, machine):
     app.add_typer(group.app)
 contests = Group("Contests")
 contests.add_typer(
-    contest_admin.app, name="admin", help="Organise contests: invite, limit, ban, extend, export, erase."
+    contest_admin.app,
+    name="admin",
+    help="Organise contests: invite, limit, ban, extend, export, erase.",
+    epilog="Example: arena contest admin authors",
 )
 app.add_typer(
     contests,

@@ -97,7 +97,7 @@ def print_authors(contest: str | None, as_json: bool, home: Path | None) -> None
     """Run `arena contest admin authors`."""
     with opened(home) as accounts:
         if contest is None:
-            members = [(author, None) for author in accounts.authors.all()]
+            members: list[tuple[Author, Member | None]] = [(author, None) for author in accounts.authors.all()]
         else:
             accounts.contests.get(contest)
             members = [(member.author, member) for member in accounts.contests.members(contest)]
@@ -110,7 +110,7 @@ def print_authors(contest: str | None, as_json: bool, home: Path | None) -> None
 
 def _author_row(accounts: Accounts, contest: str | None, author: Author, member: Member | None) -> dict[str, Any]:
     bots = [bot for bot in accounts.submissions.bots_of(author.id) if contest in (None, bot.contest)]
-    row = {"id": author.id, "name": author.name, "role": author.role, "erased": author.erased}
+    row: dict[str, Any] = {"id": author.id, "name": author.name, "role": author.role, "erased": author.erased}
     row["bots"] = " ".join(f"{bot.id}{'' if bot.withdrawn is None else ' (withdrawn)'}" for bot in bots)
     if member is not None:
         row |= {"banned": member.banned, "deadline": member.deadline}

@@ -122,7 +122,7 @@ def withdraw(
     withdraw_bot(bot, home)
 
 
-@app.command(epilog="Example: arena contest admin message cup 'The final begins at noon.'")
+@app.command(epilog="Example: arena contest admin message cup Welcome")
 def message(
     contest: ContestName,
     text: Annotated[str, typer.Argument(help="What the contest's page says on top. Default: nothing.")] = "",

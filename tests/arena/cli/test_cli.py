@@ -14,6 +14,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from typer.main import get_command
 
 import engine
 from arena import api
@@ -22,6 +23,7 @@ from arena.cli.app import run_command
 from arena.cli.bots import reflowed
 from arena.cli.exit_codes import FAILED, WRONG_COMMAND
 from arena.match.result import final_hash
+from scripts.reference import named_commands
 from tests.arena.cli.samples import BOTS, lines_of
 from tests.support.tournaments import log_of
 
@@ -44,6 +46,7 @@ COMMANDS = (
     *("init-bot", "check", "check-game", "submit", "withdraw", "play"),
     *("merge", "status", "dataset", "backup", "restore"),
     *("crosstable", "variance", "compare", "power", "verify", "archive", "report", "plot", "serve", "site", "warm"),
+    *(name for name, _ in named_commands(get_command(app.app)) if " " in name),
 )
 
 
@@ -82,7 +85,7 @@ from arena.cli.exit_codes import FAILED, WRONG_COMMAND
 from arena.cli.app import run_command
 print(run_command([]))
 for command in {COMMANDS!r}:
-    print(run_command([command, "--help"]))
+    print(run_command([*command.split(), "--help"]))
 heavy = ("numpy", "numba", "pandas", "ray", "trueskill", "scipy", "pyarrow", "arena.api", "engine", "bots")
 print("heavy:", *(name for name in heavy if name in sys.modules))
 """
@@ -108,11 +111,12 @@ def test_help_lists_commands_by_group_each_on_one_line_of_80_columns(monkeypatch
         "Bots and games",
         "Logs",
         "Machine",
+        "Contests",
         "Exit codes",
     ]
     lines = [line for group, text in groups[1:-1] for line in text.splitlines()]
-    assert {line.split()[0] for line in lines} == set(COMMANDS)
-    assert len(lines) == len(COMMANDS)
+    assert {line.split()[0] for line in lines} == {name.split()[0] for name in COMMANDS}
+    assert len(lines) == len({name.split()[0] for name in COMMANDS})
     assert all(line.endswith(".") and not line.endswith("...") and len(line) <= 80 for line in lines)
 
 
@@ -123,7 +127,7 @@ def test_the_examples_in_the_help_can_be_typed(monkeypatch, capsys):
     for module, function in called.findall("".join(path.read_text() for path in folder.glob("*.py"))):
         monkeypatch.setattr(f"arena.cli.{module}.{function}", lambda *given, **named: typed.append((given, named)) or 0)
     for command in COMMANDS:
-        example = say(capsys, command, "--help").rpartition("Example: arena ")[2]
+        example = say(capsys, *command.split(), "--help").rpartition("Example: arena ")[2]
         assert run_command(example.split()) == 0, example
     assert len(typed) == len(COMMANDS)
 
