@@ -109,18 +109,16 @@ def _add_handing_in(app: FastAPI, portal: Portal) -> None:
 
     @app.post("/contests/{id}/hand-in", dependencies=[Depends(changes_something)], response_model=None)
     async def take(request: Request, id: str) -> Response:
-        with portal.upload():
-            return await take_form(request, id)
-
-    async def take_form(request: Request, id: str) -> Response:
         async with request.form(max_files=MAX_FORM_FILES, max_fields=MAX_FORM_FIELDS) as form:
-            files = {
-                (each.filename or "").replace("\\", "/"): await each.read()
-                for each in form.getlist("files")
-                if isinstance(each, UploadFile) and each.filename
-            }
-            name = form.get("name", "")
-        return await run_in_threadpool(_take, portal, request, id, name if isinstance(name, str) else "", files)
+            with portal.upload():
+                files = {
+                    (each.filename or "").replace("\\", "/"): await each.read()
+                    for each in form.getlist("files")
+                    if isinstance(each, UploadFile) and each.filename
+                }
+                name = form.get("name", "")
+                given = name if isinstance(name, str) else ""
+                return await run_in_threadpool(_take, portal, request, id, given, files)
 
 
 def _take(portal: Portal, request: Request, id: str, name: str, files: dict[str, bytes]) -> Response:
