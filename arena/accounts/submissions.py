@@ -298,7 +298,7 @@ def _allowance(change: Change, contest: str, author: str, usual: Allowance) -> A
     """Return what an author may hand in; raises `AccountError` for one who takes no part, or is banned."""
     row = change.one(
         "SELECT banned, max_bots, max_per_day, state FROM members m JOIN contests c ON c.contest = m.contest "
-        "WHERE m.contest = ? AND author = ?",
+        "JOIN authors a ON a.author = m.author WHERE m.contest = ? AND m.author = ? AND erased IS NULL",
         *(contest, number_of(author)),
     )
     if row is None:

@@ -76,6 +76,8 @@ def issue(
     if len(label) > MAX_LABEL_CHARS or not (label.isprintable() or not label):
         raise AccountError(f"label: must be at most {MAX_LABEL_CHARS} printable characters")
     number = number_of(author.id)
+    if not change.one("SELECT 1 FROM authors WHERE author = ? AND erased IS NULL", number):
+        raise AccountError(f"author {author.id} is erased")
     live = "revoked IS NULL AND (expires IS NULL OR expires > ?)"
     if kind == API:
         count = change.one(

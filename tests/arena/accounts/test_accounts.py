@@ -6,6 +6,8 @@ import contextlib
 import multiprocessing
 import sqlite3
 import stat
+import subprocess
+import sys
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -335,3 +337,25 @@ def test_every_change_says_who_made_it(accounts):
 def test_what_is_no_id_is_refused_in_a_line(accounts, id):
     with pytest.raises(ArenaError):
         accounts.authors.get(id)
+
+
+def test_a_request_that_began_before_its_author_was_erased_leaves_nothing_behind(accounts):
+    ann = author(accounts)
+    version, _ = accounts.submissions.hand_in("cup", ann.id, "quick", SOURCE, USUAL)
+    valid(accounts, version)
+    accounts.authors.erase(ann.id, OPERATOR)
+    with pytest.raises(AccountError):
+        accounts.submissions.hand_in("cup", ann.id, "another", OTHER, USUAL)
+    with pytest.raises(AccountError):
+        accounts.submissions.bring_back("b1", 1, USUAL, ann.id)
+    with pytest.raises(AccountError, match="is erased"):
+        accounts.tokens.issue(ann, "api", ["read"], ann.id)
+    assert [bot.id for bot in accounts.submissions.bots("cup")] == ["b1"]
+    assert accounts.submissions.all_erased_bundles() == {SOURCE[0]}
+
+
+def test_processes_that_are_started_get_no_descriptor_of_the_database(accounts):
+    accounts.authors.add("Ann", "author", OPERATOR)
+    script = "import os; print(*(os.readlink(f'/proc/self/fd/{fd}') for fd in os.listdir('/proc/self/fd')[:-1]))"
+    done = subprocess.run([sys.executable, "-c", script], close_fds=False, capture_output=True, text=True, check=True)
+    assert "arena.db" not in done.stdout
