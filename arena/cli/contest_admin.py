@@ -18,9 +18,11 @@ from arena.cli.output import Output, plain_table, print_json, print_text
 from arena.contest.author_export import export_author
 from arena.contest.config import contest_from
 from arena.contest.erasing import erase_author
+from arena.contest.layout import ARCHIVE_FILE
 from arena.core.errors import AccountError, ConfigError, UnknownTargetError
 from arena.core.files import atomic_file, check_output_file, read_regular
 from arena.core.paths import home_folder
+from arena.verify.archive import make_archive
 from engine.errors import did_you_mean, one_line
 
 MAX_CSV_BYTES = 2**20
@@ -238,7 +240,8 @@ def erase_all(author: str, yes: bool, home: Path | None) -> None:
         erasure = erase_author(accounts, home_folder(home), found.id, OPERATOR)
     print_text(f"{found.id} is erased, with {erasure.sources} sources; results stay. Backups still have everything.")
     for log in erasure.logs:
-        print_text(f"{log}: sources erased. An archive beside it still has them: remove it.")
+        make_archive(log, home, log.with_name(ARCHIVE_FILE))
+        print_text(f"{log}: sources erased, and its archive made anew.")
     for log in erasure.waiting:
         print_text(f"{log}: its driver erases sources when their bots have left the round.")
 

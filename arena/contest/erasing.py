@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from arena.accounts import Accounts
+from arena.contest.layout import ARCHIVE_FILE
 from arena.core.errors import StoreError
 from arena.core.names import CONTESTS_FOLDER
 from arena.registry.submissions import source_path, submitted
@@ -24,7 +25,7 @@ class Erasure(NamedTuple):
     sources: int
     """Files of sources under the home."""
     logs: tuple[Path, ...]
-    """Logs that had sources of the author. Archives beside them are to be made again."""
+    """Logs of ended seasons that had sources of the author; their archives are removed, and can be made again."""
     waiting: tuple[Path, ...]
     """Logs of running seasons, whose driver removes the sources."""
 
@@ -64,6 +65,7 @@ def _erase_in_log(log: Path, gone: set[str]) -> bool | None:
                 return None
             found = sorted(gone & store.bundles())
             if found:
+                log.with_name(ARCHIVE_FILE).unlink(missing_ok=True)
                 store.erase_sources(found)
             return bool(found)
     except StoreError:  # its driver writes to it

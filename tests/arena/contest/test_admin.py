@@ -20,6 +20,8 @@ from arena.contest.handing_in import hand_in
 from arena.core.errors import AccountError
 from arena.registry.submissions import source_path
 from arena.store import Store
+from arena.verify.archive import make_archive
+from arena.verify.verification import verify
 from tests.arena.contest.seasons import bots_of, play_season
 from tests.arena.verify.logs import checked
 from tests.support.submissions import submit
@@ -277,7 +279,10 @@ def test_erasing_reaches_seasons_that_have_ended_and_their_results_stay(admin, h
     running = home / "contests" / "cup" / "season-2" / "matches.db"
     running.parent.mkdir()
     play_season(running, bots_of(), rounds=1, ends=False)
+    archive = make_archive(log, home, log.with_name("archive.zip"))
     handed_in(home, "a1", "quick")
+    with zipfile.ZipFile(archive) as packed:
+        assert any(name.startswith("bots/greedy@") for name in packed.namelist())
     with Store.open(log) as store:
         bundle = store._db.execute("SELECT bundle FROM bots WHERE spec = 'greedy'").fetchone()[0]
     with Accounts.open(home) as accounts, accounts.database.change("operator") as change:
@@ -285,6 +290,9 @@ def test_erasing_reaches_seasons_that_have_ended_and_their_results_stay(admin, h
     said = admin("erase", "Ann", "--yes")
     assert f"{log.relative_to(home.parent)}: sources erased" in " ".join(said.split())
     assert "its driver erases sources" in " ".join(said.split())
+    with zipfile.ZipFile(archive) as packed:
+        assert not any(name.startswith("bots/greedy@") for name in packed.namelist())
+    assert verify(archive, workers=1).sound
     report = checked(log)
     assert report.sound and any("source erased" in remark for remark in report.remarks)
     with Store.open(log) as ended, Store.open(running) as other:
