@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import multiprocessing
+import re
 import sqlite3
 import stat
 import subprocess
@@ -17,6 +18,7 @@ from arena.accounts import DATABASE_FILE, OPERATOR, Accounts, Allowance
 from arena.accounts.schema import SCHEMA_VERSION
 from arena.accounts.tokens import TOKEN_PREFIX
 from arena.core.errors import AccountError, ArenaError, StoreError
+from arena.core.paths import ROOT
 
 SOURCE, OTHER = ("aa" * 16, "mine", "Mine"), ("bb" * 16, "mine", "Mine")
 USUAL = Allowance(max_bots=2, max_per_day=3)
@@ -351,6 +353,13 @@ def test_a_request_that_began_before_its_author_was_erased_leaves_nothing_behind
         accounts.tokens.issue(ann, "api", ["read"], ann.id)
     assert [bot.id for bot in accounts.submissions.bots("cup")] == ["b1"]
     assert accounts.submissions.all_erased_bundles() == {SOURCE[0]}
+
+
+def test_the_page_of_files_describes_every_table(accounts):
+    text = (ROOT / "docs" / "reference" / "files.md").read_text()
+    tables = accounts.database.rows("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY rootpage")
+    section = text.partition("## Accounts")[2].partition("\n## ")[0]
+    assert re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE) == [name for (name,) in tables]
 
 
 def test_processes_that_are_started_get_no_descriptor_of_the_database(accounts):
