@@ -20,7 +20,7 @@ from arena.web.safety import TOKEN_HEADER
 
 def add_contests(app: FastAPI) -> Portal:
     """Add the contests of a home to its server."""
-    portal = Portal(app)
+    portal = app.state.portal = Portal(app)
     add_contest_routes(app, portal)
     add_account_routes(app, portal)
     add_organise_routes(app, portal)

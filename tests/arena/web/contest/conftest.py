@@ -69,7 +69,8 @@ def arena_of(tmp_path):
         people = {"ann": Person(app, accounts, "Ann"), "bob": Person(app, accounts, "Bob")}
         people["boss"] = Person(app, accounts, "Boss", "organiser")
         people["stranger"] = Person(app, accounts)
-        return SimpleNamespace(app=app, home=tmp_path, accounts=accounts, **people)
+        door = app.app.app.state.portal.door
+        return SimpleNamespace(app=app, home=tmp_path, accounts=accounts, door=door, **people)
 
     yield make
     for accounts in opened:

@@ -6,8 +6,11 @@ import pytest
 
 from arena.accounts import Allowance
 from arena.web.app import create_app
+from arena.web.contest.access import RateLimit
 from tests.arena.web.contest.conftest import BOT, client_of, finish_check, hand_in, write_round
 
+HARDLY = 1e-6
+"""Requests a minute, of which none comes while a test runs."""
 STRANGE = ["/contests", "/contests/cup", "/sign-in", "/api/v1/contests", "/api/v1/contests/cup", "/api/v1/openapi.json"]
 
 
@@ -95,10 +98,10 @@ def test_a_token_is_shown_once_and_can_be_revoked(cup):
 
 
 def test_guessing_is_slowed_down(cup):
+    cup.door.attempts = RateLimit(per_minute=HARDLY, burst=3)
     data = {"token": cup.stranger.page_token(), "secret": "arena_x"}
-    answers = [cup.stranger.http.post("/sign-in", data=data).status_code for _ in range(130)]
-    assert answers[:100] == [403] * 100
-    assert answers[-1] == 429
+    answers = [cup.stranger.http.post("/sign-in", data=data).status_code for _ in range(4)]
+    assert answers == [403, 403, 403, 429]
 
 
 def test_a_contest_that_is_open_takes_whoever_comes(arena_of):
@@ -339,9 +342,9 @@ def test_answers_have_a_tag_and_tell_what_is_left(cup):
 
 
 def test_a_program_that_asks_too_often_is_told_when_to_come_again(cup):
-    answers = [cup.stranger.http.get("/api/v1/contests") for _ in range(140)]
-    assert answers[0].status_code == 200
-    assert answers[-1].status_code == 429
+    cup.door.requests = RateLimit(per_minute=HARDLY, burst=2)
+    answers = [cup.stranger.http.get("/api/v1/contests") for _ in range(3)]
+    assert [answer.status_code for answer in answers] == [200, 200, 429]
     assert int(answers[-1].headers["retry-after"]) >= 1
 
 
@@ -358,11 +361,12 @@ def test_lists_go_on_from_a_cursor(arena_of):
 
 
 def test_a_made_up_token_has_no_limit_of_its_own(cup):
+    cup.door.requests = RateLimit(per_minute=HARDLY, burst=2)
     answers = [
         cup.stranger.http.get("/api/v1/contests", headers={"Authorization": f"Bearer arena_{number}"}).status_code
-        for number in range(140)
+        for number in range(3)
     ]
-    assert answers[-1] == 429
+    assert answers == [200, 200, 429]
 
 
 def test_so_many_hand_in_at_once_and_no_more(cup, monkeypatch):
