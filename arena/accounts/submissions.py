@@ -249,6 +249,17 @@ class Submissions:
         )
         return [_version(row) for row in self._database.rows(query, contest)]
 
+    def erased_bundles(self, contest: str) -> set[str]:
+        """Return the bundles of a contest's erased versions that no other version has."""
+        of_contest = "SELECT bundle FROM versions v JOIN bots b ON b.bot = v.bot WHERE contest = ? AND state"
+        query = f"{of_contest} = 'erased' EXCEPT {of_contest} != 'erased'"
+        return {bundle for (bundle,) in self._database.rows(query, contest, contest)}
+
+    def is_checked(self, contest: str) -> bool:
+        """Return whether no version of a contest waits for its check, or is being checked."""
+        query = "SELECT 1 FROM versions v JOIN bots b ON b.bot = v.bot WHERE contest = ? AND state IN (?, ?) LIMIT 1"
+        return self._database.one(query, contest, WAITING, CHECKING) is None
+
     def all_erased_bundles(self) -> set[str]:
         """Return the bundles of erased versions that no other version of any contest has."""
         query = "SELECT bundle FROM versions WHERE state = 'erased' EXCEPT SELECT bundle FROM versions WHERE state != ?"

@@ -17,8 +17,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from arena.cli.arguments import Group
-from arena.cli.commands import bots, contest_admin, logs, machine, play, results
+from arena.cli.commands import bots, contest, contest_admin, logs, machine, play, results
 from arena.cli.exit_codes import FAILED, FINE, INTERRUPTED, MEANINGS, WRONG_COMMAND, code_of
 from arena.cli.interrupts import end_in_time, how_to_resume
 from arena.core.command import COMMAND, Command
@@ -88,18 +87,17 @@ def _options(
 
 for group in (play, results, bots, logs, machine):
     app.add_typer(group.app)
-contests = Group("Contests")
-contests.add_typer(
+contest.app.add_typer(
     contest_admin.app,
     name="admin",
     help="Organise contests: invite, limit, ban, extend, export, erase.",
     epilog="Example: arena contest admin authors",
 )
 app.add_typer(
-    contests,
+    contest.app,
     name="contest",
-    help="Run contests.",
-    epilog="Example: arena contest admin invite cup Ann Bob",
+    help="Run contests: make, serve, drive and close them.",
+    epilog="Example: arena contest init configs/contests/cup.toml",
     rich_help_panel="Contests",
 )
 

@@ -6,12 +6,15 @@ import dataclasses
 import inspect
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from arena.cli.completion import COMPLETIONS
 from arena.isolation import Isolation as Level
+
+if TYPE_CHECKING:
+    from arena.web.addresses import Addresses
 
 
 class Group(typer.Typer):
@@ -168,3 +171,42 @@ class StopOptions:
     max_blocks: Annotated[
         int | None, typer.Option(help="Stop undecided after this number of blocks. Default: 10,000.")
     ] = None
+
+
+@dataclasses.dataclass(frozen=True)
+class ServeOptions:
+    """Where pages are served, and to whom."""
+
+    host: Annotated[
+        str, typer.Option(help="Address to listen on; anything but this machine's own lets others read all pages.")
+    ] = "127.0.0.1"
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes any free one.")] = 8000
+    open: Annotated[bool, typer.Option("--open", help="Open the pages in a browser.")] = False
+    public_url: Annotated[
+        str,
+        typer.Option(metavar="URL", help="Address by which others reach it, through a proxy: https://arena.example."),
+    ] = ""
+    root_path: Annotated[
+        str, typer.Option(metavar="PATH", help="Path that a proxy puts it below. Default: that of --public-url.")
+    ] = ""
+    allowed_host: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Another name, or name:port, that requests may use.")
+    ] = None
+    forwarded_from: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NETWORK", help="Address or network of a proxy whose forwarded headers count."),
+    ] = None
+    metrics_from: Annotated[
+        list[str] | None, typer.Option(metavar="NETWORK", help="Who may see /metrics, besides this machine.")
+    ] = None
+    log_format: Annotated[
+        Literal["none", "text", "json"], typer.Option(help="Lines on standard error, one a request.")
+    ] = "none"
+
+    @property
+    def addresses(self) -> Addresses:
+        """The names of the server; raises `ConfigError`."""
+        from arena.web.addresses import addresses_of
+
+        others = (self.allowed_host or (), self.forwarded_from or (), self.metrics_from or ())
+        return addresses_of(self.host, self.port, self.public_url, self.root_path, *others)

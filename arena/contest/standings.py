@@ -57,7 +57,7 @@ class OverallRow(Model):
     rank_low: int
     rank_high: int
     score: float | None
-    """Mean over its boards of the expected score against the field, from 0 to 1."""
+    """Mean over all boards of the expected score against the field, from 0 to 1; 0 on those it does not play."""
     low: float | None
     high: float | None
     matches: int

@@ -173,18 +173,35 @@ def check(
         if not playing or (games and len(playing) < len(wanted)):
             reasons = (refusal for refusal in bot.refusals if refusal)
             raise ConfigError(f"{bot.spec} {next(reasons, 'plays no game that is here')}")
-        plan = _plan(found, playing, random_seed())  # so that no bot knows a check by its seeds or dice
-        worker.give_plan(plan.message()._replace(names_refusals=True))
-        report = CheckResult(bot, wanted, plan.schedule.limits, [], [])
-        for index, game in enumerate(playing):
-            if report.boards and report.boards[-1].hung:
-                report.not_played.extend(left.title for left in plan.schedule.boards[index:])
-                break
-            report.boards.append(_check_board(plan, index, game, path, worker))
-            show(report.boards[-1])
-        return report
+        return check_found(found, wanted, path, worker, Limits(), show)
     finally:
         worker.stop()
+
+
+def check_found(
+    found: Sequence[ResolvedBot],
+    asked: Sequence[Game],
+    path: str,
+    worker: WorkerProcess,
+    limits: Limits,
+    show: ShowBoard = lambda board: None,
+    is_over: Callable[[], bool] = lambda: False,
+) -> CheckResult:
+    """Play smoke matches of a bot, the first of two, against the second on those of the boards asked for that it plays.
+
+    `path` is what the commands name that play a match again. No board is begun once `is_over`.
+    """
+    playing = [game for game, refusal in zip(asked, found[BOT_ENTRY].refusals, strict=True) if refusal is None]
+    plan = _plan(found, playing, random_seed(), limits)  # so that no bot knows a check by its seeds or dice
+    worker.give_plan(plan.message()._replace(names_refusals=True))
+    report = CheckResult(found[BOT_ENTRY], list(asked), limits, [], [])
+    for index, game in enumerate(playing):
+        if (report.boards and report.boards[-1].hung) or is_over():
+            report.not_played.extend(left.title for left in plan.schedule.boards[index:])
+            break
+        report.boards.append(_check_board(plan, index, game, path, worker))
+        show(report.boards[-1])
+    return report
 
 
 def submit(
@@ -259,7 +276,7 @@ def _declared_games(bot: ResolvedBot) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _plan(found: Sequence[ResolvedBot], games: Sequence[Game], seed: int) -> Plan:
+def _plan(found: Sequence[ResolvedBot], games: Sequence[Game], seed: int, limits: Limits) -> Plan:
     """Return the plan of a check: the bot, its opponent and every board."""
     entries = tuple(bot.entry(bot.spec, bot.spec) for bot in found)
     alone = (
@@ -267,7 +284,7 @@ def _plan(found: Sequence[ResolvedBot], games: Sequence[Game], seed: int) -> Pla
         for game in games
     )
     boards = tuple(plan.schedule.boards[0] for plan in alone)
-    schedule = Schedule(seed, entries, boards, False, RoundRobin(), Limits())
+    schedule = Schedule(seed, entries, boards, False, RoundRobin(), limits)
     return Plan("check", schedule, tuple(found), (), ()).with_keys([single_key(seed)])
 
 

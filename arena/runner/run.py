@@ -79,9 +79,9 @@ class Run:
         missing = self.matches.any_missing()
         self._update_progress()
         resolved = self.plan.resolved()
-        if not missing and resolved == Tournament(self.store).plan:
-            return Outcome(self.progress, False, [], time.monotonic() - started)
         resumes = self.store.runs.has_run()
+        if not missing and resumes and resolved == Tournament(self.store).plan:
+            return Outcome(self.progress, False, [], time.monotonic() - started)
         self._begin(resolved.as_json())
         if missing:
             with self.interruption.on_signals():

@@ -57,8 +57,10 @@ class Overall:
     worst_rank: np.ndarray
 
 
-def overall(boards: Sequence[BoardField], bots: int) -> Overall:
+def overall(boards: Sequence[BoardField], bots: int, number: int | None = None) -> Overall:
     """Return the overall standing of `bots` bots from the ratings of all boards.
+
+    `number` is how many boards there are, where nobody has played on some of them yet.
 
     Matches of one board say nothing of another, so the covariances of the boards' scores add up; each is that of the
     ratings, carried over by the derivatives of the scores (the delta method).
@@ -73,7 +75,7 @@ def overall(boards: Sequence[BoardField], bots: int) -> Overall:
         fewest[at] = np.minimum(fewest[at], board.covariance.blocks)
         parts[at] += variance**2 / board.covariance.freedom
         told[at] += variance
-    count = max(len(boards), 1)
+    count = max(len(boards) if number is None else number, 1)
     with np.errstate(divide="ignore", invalid="ignore"):  # Satterthwaite (1946)
         freedom = np.where(parts > 0, told**2 / parts, np.inf)
     spread = Spread(score / count, Covariance(matrix / count**2, freedom, fewest))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import sqlite3
+import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -19,11 +21,13 @@ from arena.store.boards import BoardReader
 from arena.store.content_errors import CONTENT_ERROR_CODES, CONTENT_ERRORS, check_lock, primary_code
 from arena.store.digests import damaged
 from arena.store.keys import KeyReader
-from arena.store.rows import SeatResult, estimates_of_columns, read_moves, read_notes
+from arena.store.rows import BotRow, SeatResult, estimates_of_columns, read_moves, read_notes
 from arena.store.runs import RunReader
 from arena.store.schema import connect
 
 BATCH_ROWS = 500
+MAX_BUNDLE_BYTES = 2**26
+"""Largest bundle, unpacked; in the log its files are hexadecimal."""
 SHORT_ID_CHARS = 12
 """Hexadecimal digits that distinguish the matches of all but the largest logs."""
 
@@ -131,6 +135,24 @@ class StoreReader:
         return {
             bot: (identity, spec) for bot, identity, spec in self._db.execute("SELECT bot, identity, spec FROM bots")
         }
+
+    def bot_rows(self) -> dict[str, BotRow]:
+        """Return every bot in the log, by identity."""
+        query = "SELECT identity, spec, module, class, bundle FROM bots"
+        return {row[0]: BotRow(*row) for row in self._db.execute(query)}
+
+    def bundle_files(self, bundle: str) -> dict[str, bytes]:
+        """Return the files of a bundle; none where they were erased. Raises `StoreError` for what is none."""
+        row = self._db.execute("SELECT files FROM bundles WHERE bundle = ?", (bundle,)).fetchone()
+        if row is None:
+            raise StoreError(f"{self.path}: the log is damaged: it has no bundle {bundle}")
+        if not row[0]:
+            return {}
+        try:
+            content = zlib.decompressobj().decompress(row[0], 4 * MAX_BUNDLE_BYTES)
+            return {name: bytes.fromhex(text) for name, text in json.loads(content).items()}
+        except (zlib.error, ValueError, TypeError, AttributeError, RecursionError):
+            raise StoreError(f"{self.path}: the log is damaged: bundle {bundle} cannot be read") from None
 
     def bundles(self) -> set[str]:
         """Return the hashes of the bundles whose files the log has."""

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from arena.cli.arguments import AsJson, BoardOptions, Group, Home, Target
+from arena.cli.arguments import AsJson, BoardOptions, Group, Home, ServeOptions, Target
 
 app = Group("Results")
 
@@ -169,44 +169,24 @@ def export(
 
 @app.command(epilog="Example: arena serve --open")
 def serve(
-    host: Annotated[
-        str, typer.Option(help="Address to listen on; anything but this machine's own lets others read all pages.")
-    ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes any free one.")] = 8000,
-    open: Annotated[bool, typer.Option("--open", help="Open the pages in a browser.")] = False,
-    public_url: Annotated[
-        str,
-        typer.Option(metavar="URL", help="Address by which others reach it, through a proxy: https://arena.example."),
-    ] = "",
-    root_path: Annotated[
-        str, typer.Option(metavar="PATH", help="Path that a proxy puts it below. Default: that of --public-url.")
-    ] = "",
-    allowed_host: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Another name, or name:port, that requests may use.")
-    ] = None,
-    forwarded_from: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NETWORK", help="Address or network of a proxy whose forwarded headers count."),
-    ] = None,
-    metrics_from: Annotated[
-        list[str] | None, typer.Option(metavar="NETWORK", help="Who may see /metrics, besides this machine.")
-    ] = None,
-    log_format: Annotated[
-        Literal["none", "text", "json"], typer.Option(help="Lines on standard error, one a request.")
-    ] = "none",
+    options: ServeOptions,
+    contest: Annotated[
+        bool, typer.Option("--contest", help="Drive the contests of the home too, as `arena contest serve` does.")
+    ] = False,
     home: Home = None,
 ) -> None:
     """Show tournaments, live too, in a browser.
 
     Ctrl-C ends it. Nothing is sent to anybody else, and nothing is loaded from the network.
     """
-    from arena.cli.serving import serve
-    from arena.web.addresses import addresses_of
+    if contest:
+        from arena.cli.contests import serve_contests
 
-    addresses = addresses_of(
-        host, port, public_url, root_path, allowed_host or (), forwarded_from or (), metrics_from or ()
-    )
-    serve(addresses, open, log_format, home)
+        serve_contests(options, None, None, home)
+    else:
+        from arena.cli.serving import serve
+
+        serve(options.addresses, options.open, options.log_format, home)
 
 
 @app.command(epilog="Example: arena site demo --out public")

@@ -8,6 +8,7 @@ import pytest
 
 from arena.contest.config import contest_from, read_contest
 from arena.core.errors import ConfigError
+from arena.core.paths import ROOT
 
 TEN_LINES = """
 name = "spring"
@@ -70,3 +71,8 @@ def test_bots_can_be_handed_in_between_opening_and_deadline():
     assert [config.is_open(now) for now in (first, last, late)] == [True, True, False]
     assert config.is_open(late, own_deadline=late)
     assert not config.is_open(datetime(2026, 4, 30, tzinfo=UTC))
+
+
+def test_shipped_configurations_of_contests_are_read() -> None:
+    for path in sorted((ROOT / "configs" / "contests").glob("*.toml")):
+        assert read_contest(path).name

@@ -1,0 +1,134 @@
+"""Check what was handed in, in the sandbox, and write the report line by line as it comes.
+
+Whatever a bot does, the check ends: every answer has its limit, and no board is begun after `MAX_CHECK_SECONDS`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from arena.accounts import Accounts, BotVersion
+from arena.contest.config import ContestConfig, contest_from
+from arena.contest.entrants import games_of, resolved_version
+from arena.core.errors import ArenaError, StoreError, WorkerError
+from arena.core.limits import Limits
+from arena.plan.bots import resolve_bots
+from arena.plan.config import BotEntry
+from arena.runner.check import ADVICE, OPPONENT_SPEC, BoardCheck, check_found
+from arena.workers.process import WorkerProcess
+from engine import EngineError
+
+MAX_CHECK_SECONDS = 300.0
+MAX_DETAIL_CHARS = 4_000
+"""Of what a bot left behind when it failed, in a report."""
+
+
+def check_next(accounts: Accounts, home: Path, stopping: Callable[[], bool] = lambda: False) -> bool:
+    """Check the version that has waited longest; return whether there was one.
+
+    A check that is stopped, or whose machine fails, is begun anew by the next process.
+    """
+    waiting = accounts.submissions.waiting(1)
+    if not waiting:
+        return False
+    version = waiting[0]
+    accounts.submissions.begin_check(version)
+    try:
+        valid = check_version(accounts, version, home, stopping)
+    except (StoreError, WorkerError, OSError):  # of this machine: nobody's bot is to blame
+        accounts.submissions.restart_checks()
+        raise
+    if valid is None:
+        accounts.submissions.restart_checks()
+    else:
+        accounts.submissions.end_check(version, valid)
+    return True
+
+
+def check_version(
+    accounts: Accounts, version: BotVersion, home: Path, stopping: Callable[[], bool] = lambda: False
+) -> bool | None:
+    """Check a version and write its report; return whether it is valid, None where the check was stopped."""
+    bot = accounts.submissions.bot(version.bot)
+    config = contest_from(accounts.contests.get(bot.contest).config)
+    twin = _checked_before(accounts, version)
+    if twin is not None:
+        _say(accounts, version, f"The same source was checked as {twin.label}: {twin.state}.")
+        return twin.state == "valid"
+    worker = WorkerProcess()
+    try:
+        return _check(accounts, version, config, home, worker, stopping)
+    except (StoreError, WorkerError):
+        raise
+    except (ArenaError, EngineError) as error:
+        _say(accounts, version, f"It cannot be used: {error}"[:MAX_DETAIL_CHARS])
+        return False
+    finally:
+        worker.stop()
+
+
+def _check(
+    accounts: Accounts,
+    version: BotVersion,
+    config: ContestConfig,
+    home: Path,
+    worker: WorkerProcess,
+    stopping: Callable[[], bool],
+) -> bool | None:
+    games = [game for game, _ in games_of(config)]
+    _say(accounts, version, "It is loaded in the sandbox, and asked what it plays.")
+    bot = resolved_version(version, games, home, worker)
+    for game, refusal in zip(games, bot.refusals, strict=True):
+        if refusal is not None:
+            _say(accounts, version, f"{game.spec}, {game.players} players: it {refusal}")
+    if all(refusal is not None for refusal in bot.refusals):
+        _say(accounts, version, "It plays on none of the boards of this contest.")
+        return False
+    (opponent,) = resolve_bots([BotEntry(bot=OPPONENT_SPEC)], games, (), worker)
+    started = time.monotonic()
+
+    def show(board: BoardCheck) -> None:
+        accounts.submissions.report(version, _line(board))
+
+    def is_over() -> bool:
+        return stopping() or time.monotonic() - started > MAX_CHECK_SECONDS
+
+    path = version.module.replace(".", "/") + ".py" if version.class_name else "."
+    result = check_found([bot, opponent], games, path, worker, Limits(**config.limits.model_dump()), show, is_over)
+    if stopping() and result.not_played and result.ok:
+        return None
+    if result.not_played:
+        _say(accounts, version, f"Not played, since time was over: {', '.join(result.not_played)}.")
+    return result.ok
+
+
+def _line(board: BoardCheck) -> dict[str, Any]:
+    """Return the line of a report on a board."""
+    problems = [
+        {
+            "cause": problem.cause,
+            "where": problem.where,
+            "detail": problem.detail[-MAX_DETAIL_CHARS:],
+            "advice": ADVICE.get(problem.cause, ""),
+            "command": problem.command,
+        }
+        for problem in board.problems
+    ]
+    slowest = max(board.wall_seconds, default=0.0)
+    result = f"{board.matches} matches, {'failed' if problems else 'passed'}, slowest move {slowest:.3f} s"
+    return {"board": board.board.title, "result": result, "problems": problems, "printed": board.printed}
+
+
+def _say(accounts: Accounts, version: BotVersion, text: str) -> None:
+    accounts.submissions.report(version, {"text": text})
+
+
+def _checked_before(accounts: Accounts, version: BotVersion) -> BotVersion | None:
+    """Return an earlier version of the same bot with the same source that was checked."""
+    for other in accounts.submissions.versions(version.bot):
+        if other.number < version.number and other.source == version.source and other.state in ("valid", "refused"):
+            return other
+    return None

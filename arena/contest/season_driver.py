@@ -1,0 +1,296 @@
+"""The driver of one contest: decide a round, play it, rate it; at the end, the final."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import NamedTuple
+from zoneinfo import ZoneInfo
+
+from arena.accounts import ARENA, Accounts, Contest
+from arena.contest.config import ContestConfig, contest_from
+from arena.contest.entrants import boards_of, games_of, resolved_house, resolved_version
+from arena.contest.final import commit_to_key, is_final_over, play_final
+from arena.contest.layout import FINAL_FOLDER, season_folder, season_log, season_name
+from arena.contest.logged_bots import logged_bots
+from arena.contest.rating import standings_of
+from arena.contest.roster import events_of, roster_of
+from arena.contest.rounds import Rounds
+from arena.contest.standings import read_standings, write_standings
+from arena.core.errors import ArenaError, StoreError, WorkerError
+from arena.core.limits import Limits
+from arena.plan.bots import ResolvedBot
+from arena.plan.files import write_plan_and_versions
+from arena.runner.options import RunOptions
+from arena.runner.run import Outcome
+from arena.schedule.blocks import Schedule
+from arena.schedule.kinds.ladder import Ladder, LadderRules
+from arena.schedule.ladder_rounds import Event, ladder_boards
+from arena.store import Store
+from arena.tournament.tournament import Tournament
+from arena.workers.process import WorkerProcess
+
+MAX_RATING_SHARE = 0.2
+"""Share of the time that goes into standings; with more they are made after fewer rounds."""
+
+
+class Step(NamedTuple):
+    """What a step has done."""
+
+    worked: bool
+    """Whether anything was; else there is nothing to do for a while."""
+    stopping: bool = False
+    """Whether a signal has ended it."""
+    over: bool = False
+    """Whether nothing is left to do in this contest."""
+
+
+IDLE, WORKED = Step(False), Step(True)
+
+
+class SeasonDriver:
+    """Plays the season of a contest that is open, round by round; a context manager."""
+
+    def __init__(
+        self, accounts: Accounts, contest: str, home: Path, options: RunOptions, say: Callable[[str], None]
+    ) -> None:
+        """`say` is called with a line on what is done."""
+        self.accounts, self.id, self.home, self.say = accounts, contest, home, say
+        found = self.contest
+        self.season, self.config = found.season, contest_from(found.config, contest)
+        self.options = replace(options, shows_play=self.config.show_in_play)
+        self._undo = contextlib.ExitStack()
+        self._bots: dict[str, ResolvedBot] = {}
+        """By label: those of the present round."""
+        self._joining: dict[str, ResolvedBot] = {}
+        """By label: those that are about to join."""
+        self._unusable: set[str] = set()
+        """Labels of versions that cannot be used."""
+        self._rated = (0.0, 0.0)
+        """When standings were last made, and how long that took."""
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the season."""
+        return season_folder(self.home, self.id, self.season)
+
+    @property
+    def contest(self) -> Contest:
+        """The contest as it is now."""
+        return self.accounts.contests.get(self.id)
+
+    def __enter__(self) -> SeasonDriver:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        if self.config.final_blocks and self.config.deadline:
+            commit_to_key(self.home, self.id, self.season)
+        self.store = self._undo.enter_context(Store.create(season_log(self.home, self.id, self.season)))
+        try:
+            self.rounds = Rounds(season_name(self.id, self.season), self.store, ladder_of(self.config))
+            self._bots = logged_bots(self.store, self.rounds.season.schedule)
+            self._house: Mapping[str, ResolvedBot] | None = None
+        except BaseException:
+            self._undo.close()
+            raise
+        return self
+
+    def __exit__(self, *of_error: object) -> None:
+        self._undo.close()
+
+    def step(self, now: datetime) -> Step:
+        """Do what is next."""
+        found = self.contest
+        if self.store.runs.is_finished():
+            return self._after_season(found)
+        if found.state == "closed" or found.season != self.season:
+            return self._end_season()
+        if self.config.opens is not None and now < self.config.opens:
+            return IDLE
+        if not self.rounds.is_complete:
+            return self._play(self.rounds.season.schedule, [])
+        self._erase()
+        if read_standings(self.folder) is None and self.rounds.number:
+            self._rate()
+        is_over = self._is_over(now)
+        if self.config.schedule == "nightly" and not is_over and not self._is_night(now):
+            return IDLE
+        events = events_of(roster_of(self.accounts, self.id, self._house_bots()), self._schedule, self._resolve)
+        if is_over and not events:
+            return self._end_season()
+        schedule = self.rounds.next(events)
+        if schedule is None:
+            self._rate_if_behind()
+            return IDLE
+        return self._play(schedule, events)
+
+    @property
+    def _schedule(self) -> Schedule:
+        return self.rounds.season.schedule
+
+    def _is_over(self, now: datetime) -> bool:
+        """Return whether the deadline of everybody has passed, and what was handed in before has been checked."""
+        if self.config.deadline is None:
+            return False
+        own = [member.deadline for member in self.accounts.contests.members(self.id)]
+        deadlines = [self.config.deadline, *(datetime.fromisoformat(each) for each in own if each is not None)]
+        return now > max(deadlines) and self.accounts.submissions.is_checked(self.id)
+
+    def _is_night(self, now: datetime) -> bool:
+        """Return whether the hour of a nightly round has come since the last one began, or the contest was opened."""
+        zone = ZoneInfo(self.config.time_zone)
+        hour, minute = map(int, self.config.nightly_at.split(":"))
+        local = now.astimezone(zone)
+        due = local.replace(hour=hour, minute=minute, second=0, microsecond=0)
+        due = due if due <= local else (local - timedelta(days=1)).replace(hour=hour, minute=minute, second=0)
+        started = self.store.runs.latest_run()[1] if self.store.runs.has_run() else self.contest.created
+        return datetime.fromisoformat(started).astimezone(UTC) < due.astimezone(UTC)
+
+    def _house_bots(self) -> Mapping[str, ResolvedBot]:
+        if self._house is None:
+            worker = WorkerProcess()
+            try:
+                self._house = resolved_house(self.config, [game for game, _ in games_of(self.config)], worker)
+            finally:
+                worker.stop()
+        return self._house
+
+    def _resolve(self, label: str) -> ResolvedBot | None:
+        """Return a bot that joins; None for one that cannot be used."""
+        if label in self._house_bots():
+            return self._house_bots()[label]
+        if label in self._unusable:
+            return None
+        if label in self._joining:
+            return self._joining[label]
+        bot, _, number = label.rpartition(".")
+        worker = WorkerProcess()
+        try:
+            version = self.accounts.submissions.version(bot, int(number))
+            games = [game for game, _ in games_of(self.config)]
+            self._joining[label] = found = resolved_version(version, games, self.home, worker)
+            return found
+        except (StoreError, WorkerError):
+            raise
+        except ArenaError as error:
+            self._unusable.add(label)
+            self.say(f"{label} cannot be used: {error}")
+            return None
+        finally:
+            worker.stop()
+
+    def _play(self, schedule: Schedule, events: Sequence[Event]) -> Step:
+        """Play a round as far as it goes, and rate it when it is complete."""
+        bots = {**(self._house or {}), **self._joining, **self._bots}
+        outcome = self.rounds.play(schedule, events, bots, self.options)
+        self._bots = {entry.label: bots[entry.label] for entry in schedule.entries}
+        self._joining.clear()
+        if not self.rounds.is_complete:
+            return self._incomplete(outcome)
+        number = self.rounds.number
+        self.say(f"round {number}: {outcome.progress.played:,} matches, {len(schedule.entries)} bots")
+        self._rate_if_due()
+        with self.accounts.database.change(ARENA) as change:
+            change.publish(self.id, "round", season=self.season, round=number)
+        return Step(True, outcome.progress.stopping)
+
+    def _incomplete(self, outcome: Outcome) -> Step:
+        for line in outcome.not_played if not outcome.progress.stopping else ():
+            self.say(f"not played: {line}")
+        return Step(outcome.progress.stopping, outcome.progress.stopping)
+
+    # Standings
+
+    def _rate_if_due(self) -> None:
+        """Make the standings, unless that took too large a share of the time."""
+        last, took = self._rated
+        if time.monotonic() - last >= took / MAX_RATING_SHARE:
+            self._rate()
+
+    def _rate_if_behind(self) -> None:
+        """Make the standings if the latest are of an earlier round."""
+        found = read_standings(self.folder)
+        if self.rounds.number and (found is None or found.round < self.rounds.number):
+            self._rate()
+
+    def _rate(self) -> None:
+        started = time.monotonic()
+        ladder = self._schedule.scheduler
+        assert isinstance(ladder, Ladder)
+        when = datetime.now(UTC).isoformat(timespec="seconds")
+        tournament = Tournament(self.store)
+        standings = standings_of(tournament, self.season, self.rounds.number, when, ladder.suspended)
+        write_standings(self.folder, standings)
+        self._rated = time.monotonic(), time.monotonic() - started
+
+    def _erase(self) -> None:
+        """Remove the sources of erased authors from the log, once their bots have left the plan."""
+        gone = self.accounts.submissions.erased_bundles(self.id)
+        if not gone:
+            return
+        playing = {bot.bundle.hash for bot in self._bots.values()}
+        if found := sorted((gone & self.store.bundles()) - playing):
+            self.store.erase_sources(found)
+            self.say(f"erased {len(found)} sources")
+
+    # The end
+
+    def _end_season(self) -> Step:
+        if not self.store.runs.has_run():
+            return Step(False, over=self.contest.state == "closed")
+        if not self.rounds.is_complete:
+            step = self._play(self._schedule, [])
+            if not self.rounds.is_complete:
+                return step
+        self._rate_if_behind()
+        self.rounds.end()
+        self.say(f"season {self.season} has ended")
+        return WORKED
+
+    def _after_season(self, found: Contest) -> Step:
+        """Play the final of a season that has ended by its deadline, then close the contest."""
+        if found.state == "closed" or found.season != self.season:
+            return Step(False, over=True)
+        if self.config.final_blocks and not is_final_over(self.home, self.id, self.season):
+            outcome, has_boards = play_final(self.home, self.id, self.season, self.config, self.store, self.options)
+            if not outcome.complete:
+                return self._incomplete(outcome)
+            if has_boards:
+                self._rate_final()
+        self.accounts.contests.close(self.id, ARENA)
+        self.say("the contest is over")
+        return Step(True, over=True)
+
+    def _rate_final(self) -> None:
+        folder = self.folder / FINAL_FOLDER
+        when = datetime.now(UTC).isoformat(timespec="seconds")
+        with Tournament.open(folder) as tournament:
+            write_standings(folder, standings_of(tournament, self.season, 1, when))
+            write_plan_and_versions(folder, tournament.published(), tournament.store.runs.last_versions())
+        with self.accounts.database.change(ARENA) as change:
+            change.publish(self.id, "final", season=self.season)
+
+
+def ladder_of(config: ContestConfig) -> Schedule:
+    """Return the season of a contest before its first round."""
+    boards = boards_of(config)
+    rules = LadderRules(
+        mode=config.schedule,
+        placement=config.placement_blocks,
+        floor=config.floor_blocks,
+        budget=config.round_blocks,
+        forfeit_limit=config.forfeit_limit,
+    )
+    ladder = Ladder(round=0, rules=rules, boards=ladder_boards(boards))
+    return Schedule(config.seed, (), boards, False, ladder, Limits(**config.limits.model_dump()))
+
+
+def is_season_over(home: Path, contest: str, season: int) -> bool:
+    """Return whether a season of a contest that is closed has ended, so that nothing is left to do."""
+    log = season_log(home, contest, season)
+    if not log.is_file():
+        return True
+    with Store.open(log) as store:
+        return not store.runs.has_run() or store.runs.is_finished()

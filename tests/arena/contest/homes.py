@@ -1,0 +1,123 @@
+"""Homes with a contest, in which a test hands in bots and is the clock."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from arena.accounts import OPERATOR, Accounts, BotVersion
+from arena.contest.checking import check_next
+from arena.contest.config import ContestConfig, contest_from
+from arena.contest.driver import Driver
+from arena.registry.submissions import store_bundle
+from arena.registry.uploads import uploaded_bot
+from arena.runner.options import RunOptions
+
+START = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+OPTIONS = RunOptions(1, "local")
+GOOD = """
+from bots import Bot
+
+
+class Good(Bot):
+    \"\"\"Take the legal action of a place.\"\"\"
+
+    def choose(self, state):
+        actions = state.legal_actions()
+        return actions[{place} % len(actions)]
+"""
+HANGING = """
+from bots import Bot
+
+
+class Hanging(Bot):
+    def choose(self, state):
+        while True:
+            pass
+"""
+CRASHING = """
+from bots import Bot
+
+
+class Crashing(Bot):
+    def choose(self, state):
+        raise RuntimeError("broken on purpose")
+"""
+BROKEN = """
+import no_such_module
+
+from bots import Bot
+
+
+class Broken(Bot):
+    def choose(self, state):
+        return 0
+"""
+
+
+def good(place: int) -> str:
+    """Return the source of a bot that plays; another one for each place."""
+    return GOOD.format(place=place)
+
+
+def config_of(**more: Any) -> ContestConfig:
+    """Return the configuration of a short contest."""
+    data = {
+        "name": "cup",
+        "boards": [{"game": "epicycle", "players": [2]}],
+        "placement_blocks": 2,
+        "final_blocks": 1,
+        "deadline": (START + timedelta(days=1)).isoformat(),
+        "limits": {"seconds_per_move": 0.5, "seconds_to_start": 10.0},
+        "submissions_per_day": 100,
+    }
+    return contest_from({**data, **more})
+
+
+class Home:
+    """A home with one contest."""
+
+    def __init__(self, path: Path, **config: Any) -> None:
+        self.path, self.now, self.config = path, START, config_of(**config)
+        self.accounts = Accounts(path, lambda: self.now)
+        self.accounts.contests.add("cup", self.config.as_data(), OPERATOR)
+        self.said: list[str] = []
+        self.over: list[tuple[str, int]] = []
+        self.driver = self.new_driver()
+
+    def new_driver(self) -> Driver:
+        """Return a driver that begins with what is there, as after a kill."""
+        return Driver(self.accounts, self.path, OPTIONS, self.said.append, lambda *of: self.over.append(of))
+
+    def author(self, name: str) -> str:
+        """Return the id of a new author who takes part."""
+        author = self.accounts.authors.add(name, "author", OPERATOR)
+        self.accounts.contests.join("cup", author.id, OPERATOR)
+        return author.id
+
+    def hand_in(self, author: str, name: str, source: str) -> BotVersion:
+        """Hand in a source."""
+        found = uploaded_bot({"bot.py": source.encode()})
+        store_bundle(found.bundle, self.path)
+        of_bot = (found.bundle.hash, found.module, found.class_name)
+        return self.accounts.submissions.hand_in("cup", author, name, of_bot, self.config.allowance)[0]
+
+    def check(self) -> None:
+        """Check all that waits."""
+        while check_next(self.accounts, self.path):
+            pass
+
+    def state(self, version: BotVersion) -> str:
+        """Return the state of a version."""
+        return self.accounts.submissions.version(version.bot, version.number).state
+
+    def rounds(self, number: int = 1) -> None:
+        """Drive rounds."""
+        for _ in range(number):
+            self.driver.step()
+
+    def close(self) -> None:
+        """Close everything."""
+        self.driver.close()
+        self.accounts.close()

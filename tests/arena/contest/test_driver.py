@@ -1,0 +1,236 @@
+"""A contest drives itself: what is handed in is checked, plays, leaves; the deadline brings the final."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from arena.accounts import OPERATOR
+from arena.contest.driver import only_driver
+from arena.contest.final import commit_to_key, is_final_over
+from arena.contest.layout import final_log, season_folder, season_log
+from arena.contest.standings import read_rounds, read_standings
+from arena.core.errors import ConfigError, UnwritableError
+from arena.store import Store
+from arena.tournament.seasons import Season
+from arena.tournament.tournament import Tournament
+from tests.arena.contest.homes import BROKEN, CRASHING, HANGING, Home, good
+from tests.arena.verify.logs import checked
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[Home]:
+    made = Home(tmp_path / "home")
+    yield made
+    made.close()
+
+
+def playing(home: Home, season: int = 1) -> list[str]:
+    """Labels of the bots in the latest round."""
+    with Tournament.open(season_log(home.path, "cup", season)) as tournament:
+        return [entry.label for entry in tournament.plan.schedule().entries]
+
+
+def test_good_bots_play_and_others_are_refused_with_a_report(home: Home) -> None:
+    authors = [home.author(f"author {number}") for number in range(4)]
+    sources = [good(0), HANGING, CRASHING, BROKEN]
+    versions = [home.hand_in(*each) for each in zip(authors, "abcd", sources, strict=True)]
+    home.check()
+    assert [home.state(version) for version in versions] == ["valid", "refused", "refused", "refused"]
+    reports = [home.accounts.submissions.version(version.bot, 1).report for version in versions]
+    assert "passed" in reports[0][-1]["result"]
+    assert [reports[at][-1]["problems"][0]["cause"] for at in (1, 2)] == ["timeout", "crash"]
+    assert reports[2][-1]["problems"][0]["command"].startswith("arena match epicycle")
+    assert "no_such_module" in reports[3][-1]["text"]
+    home.rounds(2)
+    assert playing(home) == ["b1.1", "house:random"]
+    found = read_standings(season_folder(home.path, "cup", 1))
+    assert found is not None
+    assert found.round == 2
+    assert {row.bot for row in found.overall} == {"b1.1", "house:random"}
+    assert len(read_rounds(season_folder(home.path, "cup", 1))) == 2
+
+
+def test_new_versions_replace_old_ones_and_who_withdraws_leaves(home: Home) -> None:
+    one, other = home.author("one"), home.author("other")
+    home.hand_in(one, "a", good(0))
+    mine = home.hand_in(other, "b", good(1))
+    home.check()
+    home.rounds()
+    assert playing(home) == ["b1.1", "b2.1", "house:random"]
+    home.hand_in(one, "a", good(2))
+    home.accounts.submissions.withdraw(mine.bot, other)
+    home.check()
+    home.rounds()
+    assert playing(home) == ["b1.2", "house:random"]
+    home.accounts.submissions.bring_back("b1", 1, home.config.allowance, one)
+    home.rounds()
+    assert playing(home) == ["b1.3", "house:random"]
+    assert checked(season_log(home.path, "cup", 1)).sound
+
+
+def test_a_ban_keeps_matches_or_drops_them(home: Home) -> None:
+    authors = [home.author(name) for name in ("one", "two", "three")]
+    for author, name, place in zip(authors, "abc", range(3), strict=True):
+        home.hand_in(author, name, good(place))
+    home.check()
+    home.rounds(2)
+    home.accounts.contests.ban("cup", authors[0], "keep", OPERATOR)
+    home.accounts.contests.ban("cup", authors[1], "drop", OPERATOR)
+    home.rounds(2)
+    found = read_standings(season_folder(home.path, "cup", 1))
+    assert found is not None
+    assert {row.bot for row in found.overall} == {"b1.1", "b3.1", "house:random"}
+    assert len(home.driver._drivers["cup"].rounds.season.tallies[0].matches) == 3
+    home.accounts.contests.unban("cup", authors[0], OPERATOR)
+    home.rounds(2)
+    assert "b1.1" in playing(home)
+    assert checked(season_log(home.path, "cup", 1)).sound
+
+
+def test_the_deadline_brings_the_final_with_the_key_of_the_beginning(home: Home) -> None:
+    for number in range(3):
+        home.hand_in(home.author(f"author {number}"), f"bot {number}", good(number))
+    home.check()
+    home.rounds(2)
+    before = commit_to_key(home.path, "cup", 1)
+    late = home.author("late")
+    home.accounts.contests.extend("cup", late, home.now + timedelta(days=2), OPERATOR)
+    home.now += timedelta(days=1, seconds=1)
+    home.rounds()
+    assert home.accounts.contests.get("cup").state == "open", "one author has longer"
+    home.hand_in(late, "latest", good(3))
+    home.now += timedelta(days=1)
+    home.rounds()
+    assert not is_final_over(home.path, "cup", 1), "what was handed in in time is checked first"
+    home.check()
+    while not home.over:
+        home.rounds()
+    assert home.over == [("cup", 1)]
+    assert home.accounts.contests.get("cup").state == "closed"
+    assert is_final_over(home.path, "cup", 1)
+    with Tournament.open(final_log(home.path, "cup", 1)) as tournament:
+        (key,) = tournament.store.keys.all()
+        assert (key.hash, key.disclosed is not None) == (before, True)
+        assert {entry.label for entry in tournament.plan.schedule().entries} == {*playing(home)}
+        assert "b4.1" in tournament.labels
+    found = read_standings(season_folder(home.path, "cup", 1) / "final")
+    assert found is not None
+    assert found.bots == 5
+    for log in (season_log(home.path, "cup", 1), final_log(home.path, "cup", 1)):
+        report = checked(log)
+        assert report.sound
+        assert report.finished
+
+
+def test_a_new_driver_goes_on_and_makes_lost_standings_again(home: Home) -> None:
+    home.hand_in(home.author("one"), "a", good(0))
+    home.check()
+    home.rounds(2)
+    home.driver.close()
+    folder = season_folder(home.path, "cup", 1)
+    before = json.loads((folder / "standings.json").read_text())
+    (folder / "standings.json").unlink()
+    home.driver = home.new_driver()
+    driver = home.driver
+    driver.step()
+    assert before["round"] == 2
+    found = read_standings(folder)
+    assert found is not None
+    assert found.round == 3
+    assert checked(season_log(home.path, "cup", 1)).sound
+
+
+def test_a_season_ends_and_the_next_begins_with_the_same_bots(home: Home) -> None:
+    home.hand_in(home.author("one"), "a", good(0))
+    home.check()
+    home.rounds(2)
+    assert home.accounts.contests.begin_season("cup", OPERATOR) == 2
+    home.rounds(4)
+    assert checked(season_log(home.path, "cup", 1)).finished
+    assert playing(home, season=2) == ["b1.1", "house:random"]
+
+
+def test_a_failing_contest_is_tried_again_and_stops_no_other(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    home.accounts.contests.add("other", {**home.config.as_data(), "name": "other"}, OPERATOR)
+
+    def full(*_: object) -> None:
+        raise UnwritableError("the disk is full", "Make room")
+
+    home.rounds()
+    assert not any("trying again" in line for line in home.said), "a bot alone has a round without matches"
+    home.hand_in(home.author("one"), "a", good(0))
+    home.check()
+    with monkeypatch.context() as patch:
+        patch.setattr(home.driver._drivers["cup"].rounds, "play", full)
+        home.rounds()
+    assert any("the disk is full" in line and "trying again" in line for line in home.said)
+    home.rounds()
+    assert season_log(home.path, "other", 1).is_file()
+    home.driver._retries.clear()
+    home.rounds(2)
+    assert checked(season_log(home.path, "cup", 1)).sound
+
+
+def test_the_source_of_an_erased_author_leaves_the_log(home: Home) -> None:
+    one = home.author("one")
+    home.hand_in(one, "a", good(0))
+    home.check()
+    home.rounds()
+    home.accounts.authors.erase(one, OPERATOR)
+    home.rounds(3)
+    assert playing(home) == ["house:random"]
+    log = season_log(home.path, "cup", 1)
+    with Store.open(log) as store:
+        assert len(store.bundles()) == 1, "that of the house"
+    report = checked(log)
+    assert report.sound
+    assert any(remark.startswith("source erased") for remark in report.remarks)
+
+
+def test_the_same_source_again_is_not_checked_again(home: Home) -> None:
+    one = home.author("one")
+    home.hand_in(one, "a", CRASHING)
+    home.check()
+    home.hand_in(one, "a", CRASHING)
+    home.check()
+    report = home.accounts.submissions.version("b1", 2).report
+    assert report == [{"text": "The same source was checked as b1.1: refused."}]
+
+
+def test_a_nightly_contest_waits_for_its_hour(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home", schedule="nightly", nightly_at="02:00")
+    try:
+        home.hand_in(home.author("one"), "a", good(0))
+        home.check()
+        assert not home.driver.step()
+        home.now += timedelta(hours=13)
+        assert not home.driver.step(), "it is one o'clock"
+        home.now += timedelta(hours=2)
+        assert home.driver.step()
+        assert not home.driver.step(), "one round a night"
+        assert playing(home) == ["b1.1", "house:random"]
+    finally:
+        home.close()
+
+
+def test_one_process_drives_a_home(tmp_path: Path) -> None:
+    with only_driver(tmp_path), pytest.raises(ConfigError, match="another process drives"), only_driver(tmp_path):
+        pass
+    with only_driver(tmp_path):
+        pass
+
+
+def test_results_of_a_season_follow_from_its_log(home: Home) -> None:
+    home.hand_in(home.author("one"), "a", good(0))
+    home.check()
+    home.rounds(2)
+    with Tournament.open(season_log(home.path, "cup", 1)) as tournament:
+        kept = Season.read(tournament.store, tournament.plan)
+    now = home.driver._drivers["cup"].rounds.season
+    assert kept.schedule == now.schedule
+    assert [vars(tally) for tally in kept.tallies] == [vars(tally) for tally in now.tallies]
