@@ -69,7 +69,7 @@ def arena_of(tmp_path):
         people = {"ann": Person(app, accounts, "Ann"), "bob": Person(app, accounts, "Bob")}
         people["boss"] = Person(app, accounts, "Boss", "organiser")
         people["stranger"] = Person(app, accounts)
-        door = app.app.app.state.portal.door
+        door = vars(app.app)["app"].state.portal.door
         return SimpleNamespace(app=app, home=tmp_path, accounts=accounts, door=door, **people)
 
     yield make
