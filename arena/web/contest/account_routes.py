@@ -11,7 +11,9 @@ from starlette.concurrency import run_in_threadpool
 
 from arena.accounts import Grant
 from arena.accounts.tokens import API, SCOPES, SESSION, SESSION_DAYS
+from arena.contest.author_export import export_author
 from arena.core.errors import AccountError
+from arena.core.files import temporary_folder
 from arena.web.catalog import NotFoundError
 from arena.web.contest.access import client_of, sign_in, sign_out
 from arena.web.contest.portal import Portal
@@ -174,6 +176,16 @@ def _welcome(portal: Portal, request: Request, view: ContestView | None, code: s
     return response
 
 
+def exported(portal: Portal, author: str, actor: str) -> Response:
+    """Return everything of an author as a file."""
+    with temporary_folder(None, "arena-export-") as folder:
+        path = folder / f"{author}.zip"
+        export_author(portal.accounts, portal.catalog.home, author, path, actor)
+        content = path.read_bytes()
+    headers = {"Content-Disposition": f'attachment; filename="{path.name}"', "Cache-Control": "private, no-store"}
+    return Response(content, headers=headers, media_type="application/zip")
+
+
 def _add_tokens(app: FastAPI, portal: Portal) -> None:
     def show(grant: Grant, error: str = "", secret: str = "", status: int = 200) -> Response:
         contests = [portal.view(id) for id in portal.accounts.contests.contests_of(grant.author.id)]
@@ -208,6 +220,11 @@ def _add_tokens(app: FastAPI, portal: Portal) -> None:
             return show(grant, secret=secret)
 
         return await run_in_threadpool(issue)
+
+    @app.post("/account/export", dependencies=[WithToken], response_model=None)
+    def export(request: Request) -> Response:
+        author = portal.door.signed_in(request).author.id
+        return exported(portal, author, author)
 
     @app.post("/account/tokens/{token}/revoke", dependencies=[WithToken], response_model=None)
     def revoke(request: Request, token: int) -> Response:

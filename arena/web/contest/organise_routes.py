@@ -12,8 +12,9 @@ from starlette.concurrency import run_in_threadpool
 
 from arena.accounts import ContestBot
 from arena.accounts.sheets import names_in
+from arena.contest.erasing import erase_author
 from arena.core.errors import AccountError
-from arena.web.contest.account_routes import WithToken, fields_of
+from arena.web.contest.account_routes import WithToken, exported, fields_of
 from arena.web.contest.portal import Portal
 from arena.web.contest.routes import READ, answer
 from arena.web.contest.views import ContestView
@@ -68,6 +69,12 @@ def add_organise_routes(app: FastAPI, portal: Portal) -> None:
 
         return await run_in_threadpool(act)
 
+    @app.post("/contests/{id}/organise/export/{author}", dependencies=[WithToken], response_model=None)
+    def export(request: Request, id: str, author: str) -> Response:
+        actor = portal.door.organiser(request).author.id
+        portal.view(id)
+        return exported(portal, author, actor)
+
 
 def _act(portal: Portal, view: ContestView, fields: dict[str, str], actor: str) -> tuple[str, Invited]:
     """Do what an organiser has asked for; return what was done, and invitations by name."""
@@ -75,8 +82,8 @@ def _act(portal: Portal, view: ContestView, fields: dict[str, str], actor: str) 
     match fields.get("action"):
         case "invite":
             names = names_in(fields.get("names", ""))
-            found = portal.accounts.invitations.invite(view.id, names, actor, days=_number(fields, "days"))
-            return f"{len(found)} invited", found
+            invited = portal.accounts.invitations.invite(view.id, names, actor, days=_number(fields, "days"))
+            return f"{len(invited)} invited", invited
         case "invite-anybody":
             uses = _number(fields, "uses") or 1
             code = portal.accounts.invitations.invite_anybody(view.id, uses, actor, days=_number(fields, "days"))
@@ -93,6 +100,12 @@ def _act(portal: Portal, view: ContestView, fields: dict[str, str], actor: str) 
         case "extend":
             contests.extend(view.id, author, _moment(fields.get("deadline", "")), actor)
             return "the deadline is set", ()
+        case "erase":
+            found = portal.accounts.authors.get(author)
+            if fields.get("name", "").strip() != found.name:
+                raise AccountError(f"to erase {found.name}, write the name as it is shown; nothing has been erased")
+            erase_author(portal.accounts, portal.catalog.home, author, actor)
+            return "names and sources are erased; results stand", ()
         case "limit":
             contests.limit(view.id, author, _number(fields, "max_bots"), _number(fields, "max_per_day"), actor)
             return "the limits are set", ()

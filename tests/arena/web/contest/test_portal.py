@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import io
+import zipfile
+
 import pytest
 
 from arena.accounts import Allowance
@@ -245,6 +248,34 @@ def test_an_organiser_invites_bans_limits_and_tells(cup):
     assert act(action="limit", author=cup.ann.author.id, max_bots="0").status_code == 200
     assert "ou may have 0 bots" in hand_in(cup.ann).text
     assert act(action="nothing").status_code == 400
+
+
+def test_everything_of_an_author_is_for_the_author_and_organisers(cup):
+    hand_in(cup.ann)
+    mine = cup.ann.post("/account/export")
+    with zipfile.ZipFile(io.BytesIO(mine.content)) as archive:
+        assert "bots/b1/1/mine.py" in archive.namelist()
+        assert "arena_" not in archive.read("author.json").decode()
+    address = f"/contests/cup/organise/export/{cup.ann.author.id}"
+    assert cup.bob.post(address).status_code == 403
+    assert cup.boss.post(address).headers["content-type"] == "application/zip"
+
+
+def test_erasing_takes_the_name_and_leaves_the_results(cup):
+    hand_in(cup.ann, name="alpha")
+    write_round(cup.home, 1, ("b1.1", "house:random"))
+
+    def erase(name):
+        fields = {"action": "erase", "author": cup.ann.author.id, "name": name}
+        return cup.boss.post("/contests/cup/organise", fields).status_code
+
+    assert erase("Anne") == 400
+    assert erase("Ann") == 200
+    text = cup.stranger.get("/contests/cup").text
+    assert "alpha" not in text
+    assert ">Ann<" not in text
+    assert "(erased b1)" in text
+    assert cup.ann.get("/account").status_code == 303
 
 
 # Standings
