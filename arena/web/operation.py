@@ -27,10 +27,15 @@ from arena.web.safety import App, Receive, Scope, Send
 
 LogFormat = Literal["none", "text", "json"]
 BUCKET_SECONDS = (0.005, 0.02, 0.1, 0.5, 2.0, 10.0)
-MIN_FREE_BYTES = 2**28
-"""Room on the disk of the home below which the server is not healthy."""
+LOW_DISK_BYTES = 2**28
+"""Room on the disk of the home below which health tells of it; the server goes on serving."""
 OTHER = "other"
-"""What addresses that are not there are called."""
+"""What addresses that are not there are called, and methods that nobody needs."""
+METHODS = ("GET", "HEAD", "POST", "OPTIONS")
+"""Methods that have a name of their own."""
+NO_ANSWER = 499
+"""Status of a request whose client left before the answer, as nginx has it."""
+FORWARDED_HEADERS = ("forwarded", "x-forwarded-for")
 
 
 class Observer:
@@ -57,7 +62,8 @@ class Observer:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        begun, status, first = time.perf_counter(), 500, 0.0
+        begun, status, first = time.perf_counter(), NO_ANSWER, 0.0
+        method = scope["method"] if scope["method"] in METHODS else OTHER
 
         async def observed(message: MutableMapping[str, Any]) -> None:
             nonlocal status, first
@@ -71,19 +77,20 @@ class Observer:
         finally:
             self.open.dec()
             route = route_of(scope)
-            self.requests.labels(route, scope["method"], str(status)).inc()
-            self.seconds.labels(route).observe(first)
+            self.requests.labels(route, method, str(status)).inc()
+            if status != NO_ANSWER:
+                self.seconds.labels(route).observe(first)
             if self.log_format != "none":
-                self._log(scope, route, status, time.perf_counter() - begun)
+                self._log(scope, method, route, status, time.perf_counter() - begun)
 
-    def _log(self, scope: Scope, route: str, status: int, seconds: float) -> None:
+    def _log(self, scope: Scope, method: str, route: str, status: int, seconds: float) -> None:
         self._number += 1
         client = scope["client"][0] if scope.get("client") else ""
         line = {
             "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
             "request": self._number,
             "client": client,
-            "method": scope["method"],
+            "method": method,
             "route": route,
             "status": status,
             "seconds": round(seconds, 4),
@@ -109,7 +116,9 @@ def add_operation(app: FastAPI, home: Path, addresses: Addresses, observer: Obse
     def health() -> Response:
         problems = problems_of(home)
         status = "ok" if not problems else "failing"
-        return JSONResponse({"status": status, "problems": problems}, 200 if not problems else 503)
+        warnings = ["the disk of the home is nearly full"] if _is_disk_low(home) else []
+        told = {"status": status, "problems": problems, "warnings": warnings}
+        return JSONResponse(told, 200 if not problems else 503)
 
     gauges = observer.registry
     disk = Gauge("arena_disk_free_bytes", "Free bytes on the disk of the home", registry=gauges)
@@ -120,7 +129,8 @@ def add_operation(app: FastAPI, home: Path, addresses: Addresses, observer: Obse
     @app.get("/metrics", response_model=None)
     def metrics(request: Request) -> Response:
         client = request.client.host if request.client else ""
-        if client not in (*LOCAL_HOSTS, "testclient") and not addresses.is_watcher(client):
+        is_local = client in LOCAL_HOSTS and not any(header in request.headers for header in FORWARDED_HEADERS)
+        if not is_local and not addresses.is_watcher(client):
             return Response("metrics are for this machine, and for --metrics-from\n", 403, media_type="text/plain")
         disk.set(shutil.disk_usage(home if home.is_dir() else Path.cwd()).free)
         streams.set(app.state.live.viewers)
@@ -136,8 +146,6 @@ def problems_of(home: Path) -> list[str]:
     found = []
     if not os.access(home, os.R_OK | os.X_OK):
         found.append("the home cannot be read")
-    elif shutil.disk_usage(home).free < MIN_FREE_BYTES:
-        found.append("the disk of the home is nearly full")
     if (home / DATABASE_FILE).is_file():
         try:
             with closing(sqlite3.connect(f"{(home / DATABASE_FILE).absolute().as_uri()}?mode=ro", uri=True)) as db:
@@ -145,6 +153,10 @@ def problems_of(home: Path) -> list[str]:
         except sqlite3.Error:
             found.append(f"{DATABASE_FILE} cannot be read")
     return found
+
+
+def _is_disk_low(home: Path) -> bool:
+    return home.is_dir() and shutil.disk_usage(home).free < LOW_DISK_BYTES
 
 
 def _resident_bytes() -> int:

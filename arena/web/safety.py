@@ -47,8 +47,8 @@ HEADERS = [
     (b"permissions-policy", b"camera=(), geolocation=(), microphone=()"),
 ]
 """Headers of every answer."""
-OPERATION_PATHS = ("/healthz", "/metrics")
-"""What watches the server asks for by address, whatever that is: it tells nothing that is not public."""
+HEALTH_PATH = "/healthz"
+"""What is answered under any name: it tells whether the server works, and nothing else."""
 FOREIGN_REQUEST = "the request comes from a page of another server"
 TOKEN_FIELD = "token"
 TOKEN_HEADER = "x-arena-token"
@@ -88,7 +88,7 @@ class Guard:
                 message["headers"] = [*message.get("headers", []), *HEADERS]
             await send(message)
 
-        if scope["path"] in OPERATION_PATHS:  # asked by address, by what watches the server
+        if scope["path"] == HEALTH_PATH:  # probes ask for it under whatever name
             await self.app(scope, _bounded(receive, MAX_BODY_BYTES), with_headers)
             return
         host = next((value for name, value in scope["headers"] if name == b"host"), b"").decode("latin-1")
