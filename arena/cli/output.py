@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import re
 import sys
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
@@ -20,7 +19,6 @@ from rich.table import Column, Table
 from arena.cli.exit_codes import INTERRUPTED
 from arena.cli.interrupts import how_to_resume
 from arena.core.command import COMMAND
-from arena.core.paths import ROOT
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,10 +35,6 @@ OWN_DICE = (
 MATCHES_SAVED = "all matches written before are saved"
 MAX_DETAIL_LINES = 12
 """Lines of a traceback or of standard error shown for a fault."""
-ARENA_FRAME = re.compile(rf'^  File "{re.escape(str(ROOT / "arena"))}/.*\n(?:    .*\n)+', re.MULTILINE)
-"""Frame of a traceback that is not in the bot's code."""
-BUNDLE_FOLDER = re.compile(r'(?<=^  File ").*/bundles/[0-9a-f]{32}/', re.MULTILINE)
-"""Folder of a bot's files while it plays."""
 
 
 class Output(Console):
@@ -182,9 +176,7 @@ def print_json(data: Any) -> None:
 
 def print_detail(text: str) -> None:
     """Print the end of a bot's error output, indented; of a traceback only the bot's part."""
-    from arena.core.text import without_controls
+    from arena.core.text import bots_part, without_controls
 
-    if BUNDLE_FOLDER.search(text):
-        text = BUNDLE_FOLDER.sub("", ARENA_FRAME.sub("", text))
-    end = "\n".join(text.splitlines()[-MAX_DETAIL_LINES:]).strip("\n")
+    end = "\n".join(bots_part(text).splitlines()[-MAX_DETAIL_LINES:]).strip("\n")
     Output().print(Padding(without_controls(end), (0, 0, 0, 4), expand=False))

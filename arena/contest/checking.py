@@ -5,6 +5,7 @@ Whatever a bot does, the check ends: every answer has its limit, and no board is
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -15,8 +16,10 @@ from arena.contest.config import ContestConfig, contest_from
 from arena.contest.entrants import games_of, resolved_version
 from arena.core.errors import ArenaError, StoreError, WorkerError
 from arena.core.limits import Limits
+from arena.core.text import bots_part
 from arena.plan.bots import resolve_bots
 from arena.plan.config import BotEntry
+from arena.results.pages.templates import board_name
 from arena.runner.check import ADVICE, OPPONENT_SPEC, BoardCheck, check_found
 from arena.workers.process import WorkerProcess
 from engine import EngineError
@@ -64,7 +67,8 @@ def check_version(
     except (StoreError, WorkerError):
         raise
     except (ArenaError, EngineError) as error:
-        _say(accounts, version, f"It cannot be used: {error}"[:MAX_DETAIL_CHARS])
+        words = str(error).replace(f"{home.absolute()}{os.sep}", "").replace(f"{home}{os.sep}", "")
+        _say(accounts, version, f"It cannot be used: {words}"[:MAX_DETAIL_CHARS])
         return False
     finally:
         worker.stop()
@@ -111,7 +115,7 @@ def _line(board: BoardCheck) -> dict[str, Any]:
         {
             "cause": problem.cause,
             "where": problem.where,
-            "detail": problem.detail[-MAX_DETAIL_CHARS:],
+            "detail": bots_part(problem.detail)[-MAX_DETAIL_CHARS:],
             "advice": ADVICE.get(problem.cause, ""),
             "command": problem.command,
         }
@@ -119,7 +123,12 @@ def _line(board: BoardCheck) -> dict[str, Any]:
     ]
     slowest = max(board.wall_seconds, default=0.0)
     result = f"{board.matches} matches, {'failed' if problems else 'passed'}, slowest move {slowest:.3f} s"
-    return {"board": board.board.title, "result": result, "problems": problems, "printed": board.printed}
+    return {
+        "board": board_name(board.board.game, board.board.players),
+        "result": result,
+        "problems": problems,
+        "printed": board.printed,
+    }
 
 
 def _say(accounts: Accounts, version: BotVersion, text: str) -> None:

@@ -1,5 +1,19 @@
 """Texts for people: bounds in words, and texts of strangers cleaned before they are kept or shown."""
 
+import re
+
+from arena.core.paths import ROOT
+
+ARENA_FRAME = re.compile(rf'^  File "{re.escape(str(ROOT / "arena"))}/.*\n(?:    .*\n)+', re.MULTILINE)
+"""Frame of a traceback that is not in the bot's code."""
+BUNDLE_FOLDER = re.compile(r'(?<=^  File ").*/bundles/[0-9a-f]{32}/', re.MULTILINE)
+"""Folder of a bot's files while it plays."""
+
+
+def bots_part(text: str) -> str:
+    """Return a bot's error output without what a traceback tells of the arena: its frames, and folders."""
+    return BUNDLE_FOLDER.sub("", ARENA_FRAME.sub("", text)) if BUNDLE_FOLDER.search(text) else text
+
 
 def without_controls(text: str) -> str:
     """Return the text with spaces for what would steer a terminal or cannot be stored; line ends stay."""

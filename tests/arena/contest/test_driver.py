@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -10,11 +11,13 @@ from pathlib import Path
 import pytest
 
 from arena.accounts import OPERATOR
+from arena.contest import season_driver
 from arena.contest.driver import only_driver
 from arena.contest.final import commit_to_key, is_final_over
 from arena.contest.layout import final_log, season_folder, season_log
 from arena.contest.standings import read_rounds, read_standings
 from arena.core.errors import ConfigError, UnwritableError
+from arena.core.paths import ROOT
 from arena.store import Store
 from arena.tournament.seasons import Season
 from arena.tournament.tournament import Tournament
@@ -23,7 +26,8 @@ from tests.arena.verify.logs import checked
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Iterator[Home]:
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Home]:
+    monkeypatch.setattr(season_driver, "MAX_RATING_SHARE", math.inf)  # every round, however slow the machine is
     made = Home(tmp_path / "home")
     yield made
     made.close()
@@ -46,6 +50,8 @@ def test_good_bots_play_and_others_are_refused_with_a_report(home: Home) -> None
     assert [reports[at][-1]["problems"][0]["cause"] for at in (1, 2)] == ["timeout", "crash"]
     assert reports[2][-1]["problems"][0]["command"].startswith("arena match epicycle")
     assert "no_such_module" in reports[3][-1]["text"]
+    assert "broken on purpose" in reports[2][-1]["problems"][0]["detail"]
+    assert not any(folder in json.dumps(reports) for folder in (str(ROOT), str(home.path)))  # of the server's machine
     home.rounds(2)
     assert playing(home) == ["b1.1", "house:random"]
     found = read_standings(season_folder(home.path, "cup", 1))
