@@ -10,6 +10,7 @@ import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from arena.contest.config import ContestConfig
 from arena.contest.layout import final_log, season_name
@@ -36,6 +37,24 @@ def commit_to_key(home: str | Path | None, contest: str, season: int) -> str:
         if not store.keys.all():
             store.keep_key(secrets.token_bytes(32), now())
         return store.keys.all()[0].hash
+
+
+class FinalKey(NamedTuple):
+    """The key of a final's dice."""
+
+    hash: str
+    key: str
+    """Hexadecimal; empty until it is disclosed."""
+
+
+def final_key(home: str | Path | None, contest: str, season: int) -> FinalKey | None:
+    """Return what is known of the key of a final's dice; None where none has been drawn."""
+    log = final_log(home, contest, season)
+    if not log.is_file():
+        return None
+    with Store.open(log) as store:
+        keys = store.keys.all()
+    return FinalKey(keys[0].hash, keys[0].key.hex() if keys[0].disclosed is not None else "") if keys else None
 
 
 def is_final_over(home: str | Path | None, contest: str, season: int) -> bool:

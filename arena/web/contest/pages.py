@@ -11,6 +11,7 @@ from markupsafe import Markup, escape
 
 from arena.accounts import BotVersion, ContestBot, Grant
 from arena.accounts.submissions import CHECKING, WAITING
+from arena.contest.final import FinalKey, final_key
 from arena.contest.handing_in import check_open
 from arena.core.errors import AccountError, ArenaError
 from arena.results.match_filter import MatchFilter
@@ -80,9 +81,18 @@ def contest_page(portal: Portal, request: Request, view: ContestView, start: int
         has_final=final is not None,
         season=view.season(),
         sees_matches=_sees_matches(portal, view, grant) and standings is not None,
+        key=_final_key(portal, view),
         scripts=["live.js"],
         **_shown(standings, start),
     )
+
+
+def _final_key(portal: Portal, view: ContestView) -> FinalKey | None:
+    """Return what is known of the key of the final's dice; None where there is none, or it cannot be read now."""
+    try:
+        return final_key(portal.catalog.home, view.id, view.contest.season)
+    except ArenaError:
+        return None
 
 
 def _shown(standings: StandingsView | None, start: int) -> dict[str, Any]:
@@ -230,6 +240,7 @@ def final_page(portal: Portal, request: Request, view: ContestView) -> Page:
         view=view,
         season=f"{view.season()}/final",
         sees_matches=_sees_matches(portal, view, portal.door.grant(request)),
+        key=_final_key(portal, view),
         **_shown(final, 0),
     )
 

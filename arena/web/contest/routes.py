@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from fastapi import Depends, FastAPI, Request, Response
-from fastapi.responses import JSONResponse, RedirectResponse, StreamingResponse
+from fastapi.responses import FileResponse, JSONResponse, RedirectResponse, StreamingResponse
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
 
 from arena.accounts import BotVersion, ContestBot
 from arena.accounts.submissions import CHECKING, WAITING
 from arena.contest.handing_in import Received, check_open, hand_in
+from arena.contest.layout import ARCHIVE_FILE, season_folder
 from arena.core.errors import ArenaError
 from arena.core.names import CONTESTS_FOLDER
 from arena.registry.submissions import source_path
@@ -63,6 +65,17 @@ def _add_lists(app: FastAPI, portal: Portal) -> None:
     @app.api_route("/contests/{id}/final", methods=READ, response_model=None)
     def final(request: Request, id: str) -> Response:
         return answer(pages.final_page(portal, request, portal.view(id)))
+
+    @app.api_route("/contests/{id}/archive/{which}.zip", methods=READ, response_model=None)
+    def archive(request: Request, id: str, which: str) -> Response:
+        portal.door.organiser(request)
+        view = portal.view(id)
+        folder = season_folder(portal.catalog.home, view.id, view.contest.season)
+        path = {"season": folder, "final": folder / FINAL_FOLDER}.get(which, Path()) / ARCHIVE_FILE
+        if which not in ("season", "final") or not path.is_file():
+            raise NotFoundError("there is no archive yet")
+        headers = {"Cache-Control": "private, no-store"}
+        return FileResponse(path, filename=f"{view.id}-{which}.zip", media_type="application/zip", headers=headers)
 
     @app.api_route("/contests/{id}/certificates/{rank}.svg", methods=READ, response_model=None)
     def certificate(id: str, rank: int) -> Response:

@@ -8,6 +8,9 @@ import zipfile
 import pytest
 
 from arena.accounts import Allowance
+from arena.contest.final import commit_to_key
+from arena.contest.layout import final_log
+from arena.store import Store
 from arena.web.app import create_app
 from arena.web.contest.access import RateLimit
 from tests.arena.web.contest.conftest import BOT, client_of, finish_check, hand_in, write_round
@@ -336,6 +339,24 @@ def test_a_page_of_many_bots_shows_some_of_them(cup):
     assert ">b101.1<" not in first.split("Epicycle")[0]
     assert "start=100" in first
     assert ">b101.1<" in second
+
+
+def test_the_hash_of_the_finals_key_is_shown_from_the_beginning(cup):
+    hash = commit_to_key(cup.home, "cup", 1)
+    text = cup.stranger.get("/contests/cup").text
+    assert hash in text
+    with Store.open(final_log(cup.home, "cup", 1)) as store:
+        assert store.keys.all()[0].key.hex() not in text
+
+
+def test_archives_have_sources_and_are_for_organisers(cup):
+    folder = cup.home / "contests/cup/season-1"
+    folder.mkdir(parents=True)
+    assert cup.boss.get("/contests/cup/archive/season.zip").status_code == 404
+    (folder / "archive.zip").write_bytes(b"PK")
+    for person, status in ((cup.boss, 200), (cup.ann, 403), (cup.stranger, 303)):
+        assert person.get("/contests/cup/archive/season.zip").status_code == status
+    assert cup.boss.get("/contests/cup/archive/..%2F..%2Farena.db.zip").status_code == 404
 
 
 # The interface for programs
