@@ -200,7 +200,7 @@ class ServeOptions:
         list[str] | None, typer.Option(metavar="NETWORK", help="Who may see /metrics, besides this machine.")
     ] = None
     log_format: Annotated[
-        Literal["none", "text", "json"], typer.Option(help="Lines on standard error, one a request.")
+        Literal["off", "text", "json"], typer.Option(help="Lines on standard error, one a request.")
     ] = "none"
 
     @property

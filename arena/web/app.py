@@ -48,7 +48,7 @@ def create_app(
     addresses: Addresses = Addresses(),  # noqa: B008 - it is frozen
     registry: SessionRegistry | None = None,
     computer: ComputeProcess | None = None,
-    log_format: LogFormat = "none",
+    log_format: LogFormat = "off",
 ) -> Guard:
     """Return the application for a home folder, which answers to the names of its addresses alone.
 

@@ -25,7 +25,7 @@ from arena.accounts import DATABASE_FILE
 from arena.web.addresses import LOCAL_HOSTS, Addresses
 from arena.web.safety import App, Receive, Scope, Send
 
-LogFormat = Literal["none", "text", "json"]
+LogFormat = Literal["off", "text", "json"]
 BUCKET_SECONDS = (0.005, 0.02, 0.1, 0.5, 2.0, 10.0)
 LOW_DISK_BYTES = 2**28
 """Room on the disk of the home below which health tells of it; the server goes on serving."""
@@ -41,7 +41,7 @@ FORWARDED_HEADERS = ("forwarded", "x-forwarded-for")
 class Observer:
     """Counts and logs the requests of an application."""
 
-    def __init__(self, app: App, log_format: LogFormat = "none") -> None:
+    def __init__(self, app: App, log_format: LogFormat = "off") -> None:
         self.app, self.log_format = app, log_format
         self.registry = CollectorRegistry()
         self.requests = Counter(
@@ -80,7 +80,7 @@ class Observer:
             self.requests.labels(route, method, str(status)).inc()
             if status != NO_ANSWER:
                 self.seconds.labels(route).observe(first)
-            if self.log_format != "none":
+            if self.log_format != "off":
                 self._log(scope, method, route, status, time.perf_counter() - begun)
 
     def _log(self, scope: Scope, method: str, route: str, status: int, seconds: float) -> None:

@@ -31,7 +31,7 @@ def serve(
     addresses: Addresses,
     ready: Callable[[str], None] = lambda address: None,
     registry: SessionRegistry | None = None,
-    log_format: LogFormat = "none",
+    log_format: LogFormat = "off",
 ) -> None:
     """Serve the pages of a home folder until Ctrl-C; `ready` is called with the address once it answers. `registry` has
     sessions that are open already.
