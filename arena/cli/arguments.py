@@ -201,7 +201,7 @@ class ServeOptions:
     ] = None
     log_format: Annotated[
         Literal["off", "text", "json"], typer.Option(help="Lines on standard error, one a request.")
-    ] = "none"
+    ] = "off"
 
     @property
     def addresses(self) -> Addresses:
