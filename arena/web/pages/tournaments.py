@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from arena.core.errors import ArenaError
@@ -131,13 +132,20 @@ def _shown(catalog: LogCatalog, rows: list[Row]) -> ShownMatch | None:
         if row.status is None or row.status.foreign:
             continue
         try:
-            view, found = catalog.find(row.log, most=1)
-            lines = lines_of(row.log, view, catalog.plan(row.log), found.numbers)
+            newest = catalog.results.get(
+                (row.log.path, "newest"), row.log.stamp(), partial(_newest, catalog, row.log), LATEST_TIMEOUT_SECONDS
+            )
         except ArenaError:
             continue
-        if lines:
-            return ShownMatch(row.log, lines[0])
+        if newest is not None and newest.value:
+            return ShownMatch(row.log, newest.value[0])
     return None
+
+
+def _newest(catalog: LogCatalog, log: Log) -> list[MatchLine]:
+    """Return the newest match of a log, if there is one."""
+    view, found = catalog.find(log, most=1)
+    return lines_of(log, view, catalog.plan(log), found.numbers)
 
 
 def _row(catalog: LogCatalog, log: Log) -> Row:
