@@ -18,7 +18,7 @@ from playwright.sync_api import Page, expect, sync_playwright
 from engine import load_game
 from tests.support.installed import Installed
 from tests.support.tournaments import PATIENCE, wait_until
-from tests.system.test_browser import DESK, OPTIONS, PHONE, PROGRAM, canonical
+from tests.system.test_browser import DESK, OPTIONS, PHONE, PROGRAM, canonical, drawn
 
 CONFIG = """
 name = "{name}"
@@ -169,8 +169,7 @@ def test_a_match_is_stepped_through_by_keys(addresses, visit):
         page.keyboard.press("ArrowRight")
         expect(page).to_have_url(re.compile(f"#{ply}$"))
         state.apply_action(state.string_to_action(text))
-        drawn = page.locator("#board svg").evaluate("node => new XMLSerializer().serializeToString(node)")
-        assert canonical(drawn) == canonical(state.picture(names=names))
+        assert drawn(page) == canonical(state.picture(names=names))
 
 
 def test_the_first_page_moves_and_a_match_is_shared_by_its_address(addresses, visit):
