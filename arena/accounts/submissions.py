@@ -242,10 +242,11 @@ class Submissions:
         banned; in the order of the bots' ids.
         """
         query = (
-            f"SELECT {VERSION_COLUMNS} FROM versions v JOIN bots b ON b.bot = v.bot "
+            f"SELECT {VERSION_COLUMNS} FROM "
+            "(SELECT bot, max(number) AS latest FROM versions WHERE state = 'valid' GROUP BY bot) n "
+            "JOIN versions v ON v.bot = n.bot AND v.number = n.latest JOIN bots b ON b.bot = v.bot "
             "JOIN members m ON m.contest = b.contest AND m.author = b.author WHERE b.contest = ? "
-            "AND b.withdrawn IS NULL AND m.banned IS NULL AND number = "
-            "(SELECT max(number) FROM versions n WHERE n.bot = v.bot AND n.state = 'valid') ORDER BY v.bot"
+            "AND b.withdrawn IS NULL AND m.banned IS NULL ORDER BY v.bot"
         )
         return [_version(row) for row in self._database.rows(query, contest)]
 
