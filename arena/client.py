@@ -58,7 +58,10 @@ class Target(NamedTuple):
 
 def target_of(address: str) -> Target:
     """Return server and contest of the address of a contest's page; raises `ConfigError` for any other."""
-    parts = urlsplit(address)
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        parts = urlsplit("")
     before, found, rest = parts.path.partition(CONTESTS_PATH)
     contest = rest.split("/")[0]
     if parts.scheme not in ("http", "https") or not parts.netloc or not found or not contest:
@@ -106,7 +109,7 @@ class Client:
         return self._pages(_path("contests", contest, "bots"), "bots", "0")
 
     def versions(self, contest: str, bot: str) -> list[dict[str, Any]]:
-        """Return the versions of one's own bot, the newest first."""
+        """Return the versions of one's own bot, the newest first; `version` has the report of a check."""
         return list(self._ask(_path("contests", contest, "bots", bot, "versions"))["versions"])
 
     def version(self, contest: str, bot: str, number: int) -> dict[str, Any]:

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any, Literal, NamedTuple
 
-from arena.accounts.authors import ROLES, Author, add_author, author_of, checked_name, number_of
-from arena.accounts.database import Change, Database, as_text
-from arena.accounts.tokens import SCOPES, SESSION, SESSION_DAYS, hash_of_secret, issue, new_secret
+from arena.accounts.authors import ORGANISER, ROLES, Author, add_author, author_of, checked_name, number_of
+from arena.accounts.database import ARENA, Change, Database, as_text
+from arena.accounts.tokens import ADMIN, SCOPES, SESSION, SESSION_DAYS, hash_of_secret, issue, new_secret
 from arena.core.errors import AccountError
 from arena.core.lookalikes import as_read
 from arena.core.names import plain_name
@@ -93,8 +93,8 @@ class Contests:
 
     def announce(self, id: str, message: str, actor: str) -> None:
         """Set the message of the day; an empty one takes it away. Raises `AccountError` for one that is too long."""
-        if len(message) > MAX_MESSAGE_CHARS:
-            raise AccountError(f"message: must be at most {MAX_MESSAGE_CHARS:,} characters")
+        if len(message) > MAX_MESSAGE_CHARS or any("\ud800" <= letter <= "\udfff" for letter in message):
+            raise AccountError(f"message: must be text of at most {MAX_MESSAGE_CHARS:,} characters")
         self._set(id, "message", message, "announce", actor)
 
     def close(self, id: str, actor: str) -> None:
@@ -192,6 +192,16 @@ def add_member(change: Change, contest: str, author: str) -> None:
         change.audit("join", author, contest)
 
 
+def _welcome(change: Change, name: str, role: str, contest: str | None) -> tuple[Author, str]:
+    """Make a new author who takes part in a contest, within a change; return that with the token of a session."""
+    author = add_author(change, name, role)
+    change.actor = author.id
+    if contest is not None:
+        add_member(change, contest, author.id)
+    scopes = SCOPES if author.is_organiser else [scope for scope in SCOPES if scope != ADMIN]
+    return author, issue(change, author, SESSION, scopes, "browser", SESSION_DAYS)
+
+
 class Invitations:
     """The invitations of a home: links by which persons become authors and take part in a contest."""
 
@@ -256,7 +266,7 @@ class Invitations:
         An invitation for a person has the name. Raises `AccountError` for a code that does not count any more, or a
         name that is taken.
         """
-        with self._database.change("arena") as change:
+        with self._database.change(ARENA) as change:
             row = change.one(
                 "SELECT invitation, contest, role, name FROM invitations WHERE hash = ? AND uses > 0 AND "
                 "(expires IS NULL OR expires > ?)",
@@ -266,18 +276,21 @@ class Invitations:
                 raise AccountError("this invitation has been used or has expired; ask for another one")
             invitation, contest, role, given = row
             change.run("UPDATE invitations SET uses = uses - 1 WHERE invitation = ?", invitation)
-            author = add_author(change, given or name, role)
-            change.actor = author.id
-            if contest is not None:
-                add_member(change, contest, author.id)
-            scopes = SCOPES if author.is_organiser else [scope for scope in SCOPES if scope != "admin"]
-            return author, issue(change, author, SESSION, scopes, "browser", SESSION_DAYS)
+            return _welcome(change, given or name, role, contest)
+
+    def enter(self, contest: str, name: str) -> tuple[Author, str]:
+        """Make an author of whoever comes to a contest that is open to all; return that with the token of a session.
+
+        Raises `AccountError` for a name that is taken.
+        """
+        with self._database.change(ARENA) as change:
+            return _welcome(change, name, "author", contest)
 
     def join(self, code: str, author: Author) -> str | None:
         """Have an author who is there already take part in what a code invites to; return the contest."""
         with self._database.change(author.id) as change:
             row = change.one(
-                "SELECT invitation, contest, name FROM invitations WHERE hash = ? AND uses > 0 AND "
+                "SELECT invitation, contest, name, role FROM invitations WHERE hash = ? AND uses > 0 AND "
                 "(expires IS NULL OR expires > ?)",
                 *(hash_of_secret(code), change.now),
             )
@@ -285,6 +298,11 @@ class Invitations:
                 raise AccountError("this invitation has been used or has expired; ask for another one")
             if row[2] and row[2] != author.name:
                 raise AccountError(f"this invitation is for {row[2]}")
+            if row[3] != author.role and row[3] == ORGANISER:
+                raise AccountError("this invitation is for a new organiser; sign out first")
+            member = "SELECT 1 FROM members WHERE contest = ? AND author = ?"
+            if row[1] is not None and change.one(member, row[1], number_of(author.id)):
+                return str(row[1])
             change.run("UPDATE invitations SET uses = uses - 1 WHERE invitation = ?", row[0])
             if row[1] is not None:
                 add_member(change, row[1], author.id)

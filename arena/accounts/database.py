@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from arena.accounts.schema import DATABASE_FILE, SCHEMA, SCHEMA_VERSION
 from arena.core.database_shape import Parts, check_beside, check_file, check_shape, check_values, harden, schema_parts
-from arena.core.errors import LockedError, StoreError
+from arena.core.errors import AccountError, LockedError, StoreError
 from arena.core.paths import home_folder
 
 BUSY_TIMEOUT_SECONDS = 30.0
@@ -103,10 +103,13 @@ class Database:
             self._db = _connect(self.path)
 
     @contextlib.contextmanager
-    def change(self, actor: str) -> Iterator[Change]:
-        """Begin a change, which is kept when the block ends and undone when it raises."""
+    def change(self, actor: str, wait: bool = True) -> Iterator[Change]:
+        """Begin a change, which is kept when the block ends and undone when it raises.
+
+        Without `wait` it raises `LockedError` at once where another process is writing.
+        """
         with self._lock, _explained(self.path):
-            self._db.execute("BEGIN IMMEDIATE")
+            self._begin(wait)
             try:
                 yield Change(self._db, actor, self.clock())
                 self._db.execute("COMMIT")
@@ -114,6 +117,16 @@ class Database:
                 with contextlib.suppress(sqlite3.Error):
                     self._db.execute("ROLLBACK")
                 raise
+
+    def _begin(self, wait: bool) -> None:
+        if wait:
+            self._db.execute("BEGIN IMMEDIATE")
+            return
+        self._db.execute("PRAGMA busy_timeout = 0")
+        try:
+            self._db.execute("BEGIN IMMEDIATE")
+        finally:
+            self._db.execute(f"PRAGMA busy_timeout = {1000 * BUSY_TIMEOUT_SECONDS:.0f}")
 
     def rows(self, sql: str, *values: object) -> list[Any]:
         """Return the rows of a query."""
@@ -207,5 +220,7 @@ def _explained(path: Path) -> Iterator[None]:
         if getattr(error, "sqlite_errorcode", 0) & 0xFF in LOCKED_CODES:
             raise LockedError(f"{path}: another process has been writing for {BUSY_TIMEOUT_SECONDS:g} s") from None
         raise StoreError(f"{path}: {error}") from None
+    except OverflowError:
+        raise AccountError("a number is larger than any id") from None
     except OSError as error:
         raise StoreError(f"{path}: cannot be used: {error.strerror}") from None

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from arena.accounts.authors import checked_name, number_of
-from arena.accounts.database import ARENA, Change, Database
+from arena.accounts.database import ARENA, Change, Database, as_text
 from arena.core.errors import AccountError
 from arena.core.lookalikes import as_read
 
@@ -63,6 +64,7 @@ class Allowance(NamedTuple):
 
     max_bots: int
     max_per_day: int
+    deadline: datetime | None = None
 
 
 class Submissions:
@@ -84,7 +86,7 @@ class Submissions:
         """Keep a source, by its bundle's hash, module and class, as a version of the author's bot of that name.
 
         Return the version, and whether it is new: the same source as the bot's newest one is not. The file of the
-        bundle has to be there already. A deadline is for the caller to compare. Raises `AccountError` for who is
+        bundle has to be there already. Raises `AccountError` for who is
         banned or takes no part, a name of somebody else's bot, or more than is allowed.
         """
         checked_name(name, "bot")
@@ -117,18 +119,19 @@ class Submissions:
         """Make an older valid version of a bot its newest one again; it is not checked again."""
         with self._database.change(actor) as change:
             found = change.one(
-                "SELECT bundle, module, class, state, contest, author FROM versions v JOIN bots b ON b.bot = v.bot "
+                "SELECT bundle, module, class, state, contest, author, withdrawn "
+                "FROM versions v JOIN bots b ON b.bot = v.bot "
                 "WHERE v.bot = ? AND number = ?",
                 *(number_of(bot, "b"), number),
             )
             if found is None or found[3] != VALID:
                 raise AccountError(f"bot {bot} has no valid version {number}")
-            *source, _, contest, author = found
+            *source, _, contest, author, withdrawn = found
             newest = _version_in(change, number_of(bot, "b"))
             assert newest is not None
-            if newest.source == tuple(source) and newest.state == VALID:
+            if newest.source == tuple(source) and newest.state == VALID and withdrawn is None:
                 return newest
-            _check_allowance(change, contest, f"a{author}", allowance, is_new=False)
+            _check_allowance(change, contest, f"a{author}", allowance, is_new=withdrawn is not None)
             change.run(
                 "INSERT INTO versions VALUES (?, ?, ?, ?, ?, ?, 'valid', '')",
                 *(number_of(bot, "b"), newest.number + 1, *source, change.now),
@@ -224,9 +227,10 @@ class Submissions:
             for bot, contest, author, *rest in self._database.rows(query, *values)
         ]
 
-    def versions(self, bot: str) -> list[BotVersion]:
-        """Return the versions of a bot, the newest first."""
-        query = f"SELECT {VERSION_COLUMNS} FROM versions v WHERE v.bot = ? ORDER BY number DESC"
+    def versions(self, bot: str, with_reports: bool = False) -> list[BotVersion]:
+        """Return the versions of a bot, the newest first; their reports may be long, and are empty unless asked for."""
+        columns = VERSION_COLUMNS if with_reports else VERSION_COLUMNS.replace("report", "''")
+        query = f"SELECT {columns} FROM versions v WHERE v.bot = ? ORDER BY number DESC"
         return [_version(row) for row in self._database.rows(query, number_of(bot, "b"))]
 
     def version(self, bot: str, number: int) -> BotVersion:
@@ -309,17 +313,21 @@ def _add_bot(change: Change, contest: str, author: str, name: str) -> int:
 def _allowance(change: Change, contest: str, author: str, usual: Allowance) -> Allowance:
     """Return what an author may hand in; raises `AccountError` for one who takes no part, or is banned."""
     row = change.one(
-        "SELECT banned, max_bots, max_per_day, state FROM members m JOIN contests c ON c.contest = m.contest "
+        "SELECT banned, max_bots, max_per_day, state, deadline FROM members m JOIN contests c ON c.contest = m.contest "
         "JOIN authors a ON a.author = m.author WHERE m.contest = ? AND m.author = ? AND erased IS NULL",
         *(contest, number_of(author)),
     )
     if row is None:
         raise AccountError(f"author {author} does not take part in '{contest[:64]}'")
-    banned, max_bots, max_per_day, state = row
+    banned, max_bots, max_per_day, state, deadline = row
     if banned is not None:
         raise AccountError("you have been banned from this contest; its organiser can tell why")
     if state != "open":
         raise AccountError("this contest is closed")
+    if deadline is None and usual.deadline is not None:
+        deadline = as_text(usual.deadline)
+    if deadline is not None and change.now > deadline:
+        raise AccountError("the deadline has passed")
     return Allowance(
         usual.max_bots if max_bots is None else max_bots, usual.max_per_day if max_per_day is None else max_per_day
     )

@@ -6,6 +6,7 @@ one. What is looked up is its hash.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import secrets
 from collections.abc import Collection
@@ -14,7 +15,7 @@ from typing import NamedTuple
 
 from arena.accounts.authors import ORGANISER, Author, author_of, number_of
 from arena.accounts.database import Change, Database, as_text
-from arena.core.errors import AccountError
+from arena.core.errors import AccountError, LockedError
 
 TOKEN_PREFIX = "arena_"
 """What every token begins with, so that those that lie about are found."""
@@ -25,7 +26,7 @@ API, SESSION = KINDS = ("api", "session")
 SESSION_DAYS = 30
 MAX_TOKEN_CHARS = 100
 MAX_TOKENS = 50
-"""Tokens of an author that are neither revoked nor expired."""
+"""Tokens of an author of each kind that are neither revoked nor expired; a new session ends the oldest."""
 MAX_LABEL_CHARS = 64
 
 
@@ -34,12 +35,13 @@ class Grant(NamedTuple):
 
     author: Author
     scopes: frozenset[str]
+    """To organise is among them only while its author is an organiser."""
     kind: str
     id: int
 
     def may(self, scope: str) -> bool:
-        """Whether a scope is among them; to organise also takes the role."""
-        return scope in self.scopes and (scope != ADMIN or self.author.is_organiser)
+        """Whether a scope is among them."""
+        return scope in self.scopes
 
 
 class TokenRow(NamedTuple):
@@ -79,12 +81,12 @@ def issue(
     if not change.one("SELECT 1 FROM authors WHERE author = ? AND erased IS NULL", number):
         raise AccountError(f"author {author.id} is erased")
     live = "revoked IS NULL AND (expires IS NULL OR expires > ?)"
-    if kind == API:
-        count = change.one(
-            f"SELECT count(*) FROM tokens WHERE author = ? AND kind = 'api' AND {live}", number, change.now
-        )
-        if count[0] >= MAX_TOKENS:
+    count = f"SELECT count(*) FROM tokens WHERE author = ? AND kind = ? AND {live}"
+    if change.one(count, number, kind, change.now)[0] >= MAX_TOKENS:
+        if kind == API:
             raise AccountError(f"there are {MAX_TOKENS} tokens already; revoke one")
+        oldest = f"SELECT min(token) FROM tokens WHERE author = ? AND kind = ? AND {live}"
+        change.run(f"UPDATE tokens SET revoked = ? WHERE token = ({oldest})", change.now, number, kind, change.now)
     text = new_secret()
     expires = None if days is None else as_text(change.time + timedelta(days=days))
     found = change.run(
@@ -125,9 +127,10 @@ class Tokens:
         if author.erased or (expires is not None and expires <= now):
             return None
         if used != now[:10]:
-            with self._database.change(author.id) as change:
+            with contextlib.suppress(LockedError), self._database.change(author.id, wait=False) as change:
                 change.run("UPDATE tokens SET used = ? WHERE token = ?", now[:10], token)
-        return Grant(author, frozenset(scopes.split()), kind, token)
+        allowed = {scope for scope in scopes.split() if scope != ADMIN or author.is_organiser}
+        return Grant(author, frozenset(allowed), kind, token)
 
     def of(self, author: str) -> list[TokenRow]:
         """Return an author's tokens, the newest first."""

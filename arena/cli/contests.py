@@ -14,6 +14,7 @@ from arena.cli.arguments import ServeOptions
 from arena.cli.output import print_json, print_text, print_to_stderr
 from arena.contest.config import contest_from, read_contest
 from arena.contest.driver import Driver, drive, only_driver
+from arena.contest.entrants import games_of, resolved_house
 from arena.contest.final import commit_to_key
 from arena.contest.layout import ARCHIVE_FILE, CONFIG_FILE, contest_folder, final_log, season_folder, season_log
 from arena.contest.standings import read_standings
@@ -25,11 +26,17 @@ from arena.core.paths import home_folder
 from arena.core.process_trees import signal_at_parents_end
 from arena.runner.options import RunOptions
 from arena.verify.archive import make_archive
+from arena.workers.process import WorkerProcess
 
 
 def init_contest(path: Path, update: bool, home: Path | None) -> None:
     """Run `arena contest init`."""
     config = read_contest(path)
+    worker = WorkerProcess()
+    try:
+        resolved_house(config, [game for game, _ in games_of(config)], worker)
+    finally:
+        worker.stop()
     with Accounts.open(home) as accounts:
         if update:
             accounts.contests.configure(config.name, config.as_data(), OPERATOR)

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from arena.accounts import Accounts, BotVersion, ContestBot
+from arena.contest.entrants import stored_version
 from arena.core.errors import BotError, ConfigError
 from arena.core.files import atomic_file, check_output_file
-from arena.registry.submissions import Version, stored_bundle
+from arena.registry.submissions import stored_bundle
 
 RIGHTS = 0o600
 ABOUT_FILE = "author.json"
@@ -28,7 +29,7 @@ def export_author(accounts: Accounts, home: Path, author: str, out: Path, actor:
     if out.exists():
         raise ConfigError(f"{out}: is there already; name a new file")
     bots = accounts.submissions.bots_of(author)
-    versions = {bot.id: accounts.submissions.versions(bot.id) for bot in bots}
+    versions = {bot.id: accounts.submissions.versions(bot.id, with_reports=True) for bot in bots}
     about = {
         "author": found._asdict(),
         "tokens": [token._asdict() for token in accounts.tokens.of(author)],
@@ -61,14 +62,7 @@ def _bot(bot: ContestBot, versions: list[BotVersion]) -> dict[str, Any]:
 
 def _files(version: BotVersion, home: Path) -> list[tuple[str, bytes]]:
     """Return the files of a version; for a source that is gone, a text that says so."""
-    stored = Version(
-        hash=version.bundle,
-        module=version.module,
-        class_name=version.class_name,
-        author=version.bot,
-        submitted=version.received,
-    )
     try:
-        return sorted(stored_bundle(stored, home).files.items())
+        return sorted(stored_bundle(stored_version(version), home).files.items())
     except BotError:
         return [("MISSING.txt", b"This source is not in the home any more.\n")]

@@ -147,7 +147,7 @@ class ContestConfig(Model):
     @property
     def allowance(self) -> Allowance:
         """What an author may hand in."""
-        return Allowance(self.bots_per_author, self.submissions_per_day)
+        return Allowance(self.bots_per_author, self.submissions_per_day, self.deadline)
 
     def is_open(self, now: datetime, own_deadline: datetime | None = None) -> bool:
         """Whether bots can be handed in at a time, by an author who may have a deadline of their own."""

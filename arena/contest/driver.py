@@ -19,12 +19,12 @@ from pathlib import Path
 from arena.accounts import Accounts
 from arena.accounts.contests import CLOSED
 from arena.contest.checking import check_next
-from arena.contest.season_driver import SeasonDriver, is_season_over
-from arena.core.errors import ArenaError, ConfigError
+from arena.contest.erasing import remove_sources
+from arena.contest.season_driver import SeasonDriver, is_season_over, season_to_drive
+from arena.core.errors import ConfigError
 from arena.core.names import CONTESTS_FOLDER
 from arena.core.paths import home_folder
 from arena.runner.options import RunOptions
-from engine import EngineError
 
 POLL_SECONDS = 1.0
 """Seconds between two looks where there is nothing to do."""
@@ -84,9 +84,6 @@ class Driver:
             retry, waited = self._retries.get(contest.id, (0.0, 0.0))
             if (contest.id, contest.season) in self._over or time.monotonic() < retry:
                 continue
-            if contest.state == CLOSED and is_season_over(self.home, contest.id, contest.season):
-                self._on_over(contest.id, contest.season)
-                continue
             worked |= self.step_contest(contest.id, waited)
         return worked
 
@@ -96,16 +93,23 @@ class Driver:
             worked = self._step(contest)
             self._retries.pop(contest, None)
             return worked
-        except (ArenaError, EngineError, OSError) as error:
+        except Exception as error:  # whatever comes of one contest, the others go on
             self._drop(contest)
             waited = min(max(2 * waited, FIRST_RETRY_SECONDS), MAX_RETRY_SECONDS)
             self._retries[contest] = time.monotonic() + waited, waited
-            self.say(f"{contest}: {error}; trying again in {waited:g} s")
+            self.say(f"{contest}: {error or type(error).__name__}; trying again in {waited:g} s")
             return False
 
     def _step(self, contest: str) -> bool:
-        driver = self._drivers.get(contest)
+        driver, found = self._drivers.get(contest), self.accounts.contests.get(contest)
+        if driver is not None and driver.data != found.config:
+            self._drop(contest)
+            driver = None
         if driver is None:
+            number = season_to_drive(self.home, found)
+            if found.state == CLOSED and is_season_over(self.home, contest, number):
+                self._on_over(contest, number)
+                return False
             say = functools.partial(self._say_of, contest)
             driver = SeasonDriver(self.accounts, contest, self.home, self.options, say)
             self._drivers[contest] = driver.__enter__()
@@ -118,6 +122,7 @@ class Driver:
         return step.worked or step.over
 
     def _on_over(self, contest: str, season: int) -> None:
+        remove_sources(self.accounts, self.home)  # of authors who were erased while the season was played
         self._over.add((contest, season))
         self.on_over(contest, season)
 
@@ -126,7 +131,7 @@ class Driver:
 
     def _drop(self, contest: str) -> None:
         if (driver := self._drivers.pop(contest, None)) is not None:
-            with contextlib.suppress(ArenaError, OSError):
+            with contextlib.suppress(Exception):  # it has failed already, and is begun anew from its log
                 driver.__exit__(None, None, None)
 
     def _check(self) -> None:

@@ -39,19 +39,23 @@ def boards_of(config: ContestConfig) -> tuple[Board, ...]:
     return tuple(Board.of(game, (), 1, opening) for game, opening in games_of(config))
 
 
-def resolved_version(
-    version: BotVersion, games: Sequence[Game], home: str | Path, worker: WorkerProcess
-) -> ResolvedBot:
-    """Return a version that was handed in, with what it declares; raises an `ArenaError` where it cannot be used."""
-    stored = Version(
+def stored_version(version: BotVersion) -> Version:
+    """Return a version that was handed in as the registry keeps it, under opaque names."""
+    return Version(
         hash=version.bundle,
         module=version.module,
         class_name=version.class_name,
         author=version.bot,
         submitted=version.received,
     )
+
+
+def resolved_version(
+    version: BotVersion, games: Sequence[Game], home: str | Path, worker: WorkerProcess
+) -> ResolvedBot:
+    """Return a version that was handed in, with what it declares; raises an `ArenaError` where it cannot be used."""
     home = Path(home)
-    source = Source(version.label, version.module, version.class_name, home, "handed in", True, stored)
+    source = Source(version.label, version.module, version.class_name, home, "handed in", True, stored_version(version))
     found = FoundBot(source, source.bundle(), {}, SUBMITTED_LEVEL)
     if not worker.name:
         worker.start()

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from arena.accounts import Accounts
-from arena.contest.layout import ARCHIVE_FILE
+from arena.accounts.contests import CLOSED
+from arena.contest.layout import ARCHIVE_FILE, final_log, season_log
 from arena.core.errors import StoreError
 from arena.core.names import CONTESTS_FOLDER
 from arena.registry.submissions import source_path, submitted
@@ -47,9 +48,15 @@ def remove_sources(accounts: Accounts, home: Path) -> Erasure:
         count += path.exists()
         for each in (path, path.with_suffix(".json")):
             each.unlink(missing_ok=True)
+    playing = {
+        of(home, contest.id, contest.season)
+        for contest in accounts.contests.all()
+        if contest.state != CLOSED
+        for of in (season_log, final_log)
+    }
     logs, waiting = [], []
     for log in sorted((home / CONTESTS_FOLDER).glob(f"**/{LOG_FILE}")) if gone else ():
-        erased = _erase_in_log(log, gone)
+        erased = None if log in playing else _erase_in_log(log, gone)
         if erased is None:
             waiting.append(log)
         elif erased:

@@ -9,8 +9,9 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from arena.accounts import Accounts, Author, BotVersion
+from arena.accounts.contests import CLOSED
 from arena.contest.config import ContestConfig
-from arena.core.errors import AccountError, UnwritableError
+from arena.core.errors import AccountError, BotError, UnwritableError
 from arena.registry.submissions import store_bundle
 from arena.registry.uploads import uploaded_bot
 
@@ -46,9 +47,11 @@ def hand_in(
     if size > config.max_upload << 20:
         raise AccountError(f"the upload has {size:,} bytes; this contest takes at most {config.max_upload} MiB")
     check_room(home)
-    bot = uploaded_bot(files, main)
+    if not files:
+        raise BotError("the upload holds no file")
     name = name.strip() or _usual_name(accounts, config, author, files)
     accounts.submissions.check_allowed(config.name, author.id, name, config.allowance)
+    bot = uploaded_bot(files, main)
     try:
         store_bundle(bot.bundle, home)
     except OSError as error:
@@ -62,6 +65,10 @@ def check_open(accounts: Accounts, config: ContestConfig, author: Author, now: d
     member = accounts.contests.member(config.name, author.id)
     if member is None:
         raise AccountError("you do not take part in this contest")
+    if member.banned:
+        raise AccountError("you have been banned from this contest; its organiser can tell why")
+    if accounts.contests.get(config.name).state == CLOSED:
+        raise AccountError("this contest is closed")
     own = datetime.fromisoformat(member.deadline) if member.deadline else None
     if config.opens is not None and now < config.opens:
         raise AccountError(f"this contest opens on {config.local(config.opens)}")

@@ -28,10 +28,10 @@ from arena.workers.process import WorkerProcess
 class Rounds:
     """The rounds of a season, with its log open for writing."""
 
-    def __init__(self, name: str, store: Store, ladder: Schedule) -> None:
+    def __init__(self, name: str, store: Store, ladder: Schedule, is_ending: bool = False) -> None:
         """Begin with the log as it is; `ladder` is the season before its first round.
 
-        Raises `StoreError` for a log with other boards or rules.
+        Raises `StoreError` for a log with other boards or rules, unless the season `is_ending`: by its own rules.
         """
         self.name, self.store = name, store
         if not store.keys.all():
@@ -39,9 +39,11 @@ class Rounds:
         self._key = store.keys.all()[-1].checked()
         begun = replace(ladder, keys=(store.keys.all()[-1].hash,))
         self.season = Season(begun)
+        self._resting: Schedule | None = None
+        """The round after which nothing is left to play until an event comes."""
         if store.runs.has_run():
             self._read()
-            if Season(self.season.schedule).schedule != self.season_template(begun):
+            if not is_ending and Season(self.season.schedule).schedule != self.season_template(begun):
                 raise StoreError(
                     f"{store.path}: was played with other boards, limits, rules or seed than the contest has now; "
                     "begin another season"
@@ -68,8 +70,14 @@ class Rounds:
     def next(self, events: Sequence[Event]) -> Schedule | None:
         """Return the round after the present one, which is complete; None when there is nothing to play or to tell."""
         assert self.is_complete
+        present = self.season.schedule
+        if not events and self._resting is present:
+            return None
         found = self.season.begin(events)
-        return found if has_news(self.season.schedule, found) else None
+        if has_news(present, found):
+            return found
+        self._resting = present
+        return None
 
     def play(
         self,

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from arena.accounts import ARENA, Accounts, Contest
+from arena.accounts.contests import CLOSED
 from arena.contest.config import ContestConfig, contest_from
 from arena.contest.entrants import boards_of, games_of, resolved_house, resolved_version
 from arena.contest.final import commit_to_key, is_final_over, play_final
@@ -34,6 +35,8 @@ from arena.store import Store
 from arena.tournament.tournament import Tournament
 from arena.workers.process import WorkerProcess
 
+MAX_LINES = 3
+"""Matches that were not played, of which a line tells."""
 MAX_RATING_SHARE = 0.2
 """Share of the time that goes into standings; with more they are made after fewer rounds."""
 
@@ -61,7 +64,9 @@ class SeasonDriver:
         """`say` is called with a line on what is done."""
         self.accounts, self.id, self.home, self.say = accounts, contest, home, say
         found = self.contest
-        self.season, self.config = found.season, contest_from(found.config, contest)
+        self.data = found.config
+        """The configuration as it was when this began; with another one, another driver is wanted."""
+        self.season, self.config = season_to_drive(home, found), contest_from(found.config, contest)
         self.options = replace(options, shows_play=self.config.show_in_play)
         self._undo = contextlib.ExitStack()
         self._bots: dict[str, ResolvedBot] = {}
@@ -89,7 +94,9 @@ class SeasonDriver:
             commit_to_key(self.home, self.id, self.season)
         self.store = self._undo.enter_context(Store.create(season_log(self.home, self.id, self.season)))
         try:
-            self.rounds = Rounds(season_name(self.id, self.season), self.store, ladder_of(self.config))
+            found = self.contest
+            is_ending = found.state == CLOSED or found.season != self.season
+            self.rounds = Rounds(season_name(self.id, self.season), self.store, ladder_of(self.config), is_ending)
             self._bots = logged_bots(self.store, self.rounds.season.schedule)
             self._house: Mapping[str, ResolvedBot] | None = None
         except BaseException:
@@ -105,7 +112,7 @@ class SeasonDriver:
         found = self.contest
         if self.store.runs.is_finished():
             return self._after_season(found)
-        if found.state == "closed" or found.season != self.season:
+        if found.state == CLOSED or found.season != self.season:
             return self._end_season()
         if self.config.opens is not None and now < self.config.opens:
             return IDLE
@@ -136,7 +143,10 @@ class SeasonDriver:
             return False
         own = [member.deadline for member in self.accounts.contests.members(self.id)]
         deadlines = [self.config.deadline, *(datetime.fromisoformat(each) for each in own if each is not None)]
-        return now > max(deadlines) and self.accounts.submissions.is_checked(self.id)
+        if now <= max(deadlines):
+            return False
+        with self.accounts.database.change(ARENA):  # behind whoever is handing in just now
+            return self.accounts.submissions.is_checked(self.id)
 
     def _is_night(self, now: datetime) -> bool:
         """Return whether the hour of a nightly round has come since the last one began, or the contest was opened."""
@@ -197,9 +207,13 @@ class SeasonDriver:
         return Step(True, outcome.progress.stopping)
 
     def _incomplete(self, outcome: Outcome) -> Step:
-        for line in outcome.not_played if not outcome.progress.stopping else ():
-            self.say(f"not played: {line}")
-        return Step(outcome.progress.stopping, outcome.progress.stopping)
+        """Return the step of what was interrupted; raises `WorkerError` for what could not be played.
+
+        It is tried again, after a wait.
+        """
+        if outcome.progress.stopping:
+            return Step(True, True)
+        raise WorkerError(f"not played: {'; '.join(outcome.not_played[:MAX_LINES]) or 'some matches'}")
 
     # Standings
 
@@ -239,7 +253,10 @@ class SeasonDriver:
 
     def _end_season(self) -> Step:
         if not self.store.runs.has_run():
-            return Step(False, over=self.contest.state == "closed")
+            found = self.contest
+            if found.state != CLOSED and found.season == self.season:
+                self.accounts.contests.close(self.id, ARENA)
+            return Step(True, over=True)
         if not self.rounds.is_complete:
             step = self._play(self._schedule, [])
             if not self.rounds.is_complete:
@@ -251,7 +268,7 @@ class SeasonDriver:
 
     def _after_season(self, found: Contest) -> Step:
         """Play the final of a season that has ended by its deadline, then close the contest."""
-        if found.state == "closed" or found.season != self.season:
+        if found.state == CLOSED or found.season != self.season:
             return Step(False, over=True)
         if self.config.final_blocks and not is_final_over(self.home, self.id, self.season):
             outcome, has_boards = play_final(self.home, self.id, self.season, self.config, self.store, self.options)
@@ -285,6 +302,12 @@ def ladder_of(config: ContestConfig) -> Schedule:
     )
     ladder = Ladder(round=0, rules=rules, boards=ladder_boards(boards))
     return Schedule(config.seed, (), boards, False, ladder, Limits(**config.limits.model_dump()))
+
+
+def season_to_drive(home: Path, contest: Contest) -> int:
+    """Return the first season of a contest that has not ended; the present one where all before have."""
+    numbers = (number for number in range(1, contest.season) if not is_season_over(home, contest.id, number))
+    return next(numbers, contest.season)
 
 
 def is_season_over(home: Path, contest: str, season: int) -> bool:

@@ -36,6 +36,8 @@ MAX_BUNDLE_BYTES = 64 * 2**20
 MAX_BUNDLE_FILES = 10_000
 MAX_SEARCHED_FILES = 50_000
 """Most files and folders that are searched for those of a bot."""
+MAX_PATTERNS = 200
+"""Most patterns of BUNDLE_FILES: each is looked for among all files."""
 MAX_FOLDER_DEPTH = 50
 """Most folders, one in the other, below a bot's."""
 MAX_SOURCE_BYTES = 4 * 2**20
@@ -278,7 +280,10 @@ def _add_module(files: dict[str, bytes], folder: SourceFolder, name: str, path: 
 def find_module(root: Path, module: str) -> Path | None:
     """Return the file of a module below a folder, if there is one."""
     base = root.joinpath(*module.split("."))
-    return next((path for path in (base / "__init__.py", base.with_suffix(".py")) if path.is_file()), None)
+    try:
+        return next((path for path in (base / "__init__.py", base.with_suffix(".py")) if path.is_file()), None)
+    except OSError:  # a name that is longer than any file's
+        return None
 
 
 def read_source(path: Path) -> bytes:
@@ -329,6 +334,8 @@ def _declared_files(tree: ast.Module, folder: SourceFolder, own: PurePosixPath) 
             patterns = None
         if not isinstance(patterns, (list, tuple)) or not all(isinstance(pattern, str) for pattern in patterns):
             raise BotError(f"{path}, line {node.lineno}: BUNDLE_FILES must be a list of file names")
+        if len(patterns) > MAX_PATTERNS:
+            raise BotError(f"{path}, line {node.lineno}: BUNDLE_FILES has more than {MAX_PATTERNS} patterns")
         for pattern in patterns:
             where = f"{path}, line {node.lineno}: BUNDLE_FILES entry '{pattern}'"
             if pattern.startswith("/") or ".." in PurePosixPath(pattern).parts:

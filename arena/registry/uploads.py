@@ -16,7 +16,14 @@ from typing import NamedTuple
 
 from arena.core.errors import ArenaError, BotError
 from arena.core.files import is_plain_path, temporary_folder
-from arena.registry.bundles import IGNORED_FOLDERS, MANIFEST_FILE, MAX_BUNDLE_BYTES, MAX_BUNDLE_FILES, Bundle
+from arena.registry.bundles import (
+    IGNORED_FOLDERS,
+    MANIFEST_FILE,
+    MAX_BUNDLE_BYTES,
+    MAX_BUNDLE_FILES,
+    MAX_FOLDER_DEPTH,
+    Bundle,
+)
 from arena.registry.discovery import has_bot, own_bot
 from arena.registry.models import BUNDLE_CLASS, BUNDLE_MODULE, bundle_model
 from engine.errors import EngineError
@@ -26,8 +33,13 @@ RESOURCE_FOLDER = "__MACOSX"
 """Folder that macOS adds to the archives it makes."""
 COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """Accepted compressions: with others, one read may unpack any amount."""
-ZIP_ERRORS = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, ValueError, RuntimeError, NotImplementedError)
+ZIP_ERRORS = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, ValueError, RuntimeError, OverflowError)
 """Errors of reading damaged or forged archives."""
+
+
+MAX_UPLOADED_SOURCE_BYTES = 2**18
+"""Most bytes of all Python files of an upload: to parse them takes a thousand times as much memory, in the server."""
+MAX_PATH_BYTES = 1_000
 
 
 class UploadedBot(NamedTuple):
@@ -63,12 +75,16 @@ def uploaded_bot(files: Mapping[str, bytes], main: str = "") -> UploadedBot:
                 path.write_bytes(content)
             except (FileExistsError, NotADirectoryError, IsADirectoryError):
                 raise BotError(f"{name}: is a file as well as a folder") from None
+            except OSError as error:
+                raise BotError(f"{name[:200]}: cannot be kept: {error.strerror}") from None
         try:
             source = own_bot(str(_main_file(folder, files, main)))
             return UploadedBot(source.module, source.class_name, source.bundle())
         except (ArenaError, EngineError) as error:
             words = str(error).replace(f"{folder}/", "").replace(f"{folder.name}/", "").replace(str(folder), "the bot")
             raise BotError(words) from None
+        except RecursionError:
+            raise BotError("the bot's source is nested too deep") from None
 
 
 def _main_file(folder: Path, files: Mapping[str, bytes], main: str) -> Path | str:
@@ -148,6 +164,10 @@ def _check(files: Mapping[str, bytes]) -> None:
         raise BotError(f"a bot's source and data are limited to {MAX_BUNDLE_FILES:,} files")
     if sum(map(len, files.values())) > MAX_BUNDLE_BYTES:
         raise BotError(f"a bot's source and data are limited to {MAX_BUNDLE_BYTES >> 20} MiB")
+    if sum(len(content) for name, content in files.items() if name.endswith(PYTHON_SUFFIX)) > MAX_UPLOADED_SOURCE_BYTES:
+        most = f"{MAX_UPLOADED_SOURCE_BYTES >> 10} KiB"
+        raise BotError(f"the Python files of an upload are limited to {most}; keep data in other files")
     for name in files:
-        if not is_plain_path(name) or not name.isprintable():
+        is_far = name.count("/") > MAX_FOLDER_DEPTH or len(name.encode("utf-8", "replace")) > MAX_PATH_BYTES
+        if is_far or not is_plain_path(name) or not name.isprintable():
             raise BotError(f"{name[:200]!a}: is no plain path of a file in a bot's folder")

@@ -28,12 +28,17 @@ class BoardTally:
         """By label."""
         self.forfeits: Counter[str] = Counter()
         """By label."""
+        self._forfeits_with: Counter[tuple[PlacedBots, str]] = Counter()
+        """The same by the bots of the match, so that they go with a bot that leaves."""
 
     def add(self, labels: Sequence[str], ranks: Sequence[int], forfeited: Sequence[bool]) -> None:
         """Add a match, by seat."""
-        self.results[tuple(sorted(zip(ranks, labels, strict=True)))] += 1
+        placed = tuple(sorted(zip(ranks, labels, strict=True)))
+        lost = [label for label, has_lost in zip(labels, forfeited, strict=True) if has_lost]
+        self.results[placed] += 1
         self.matches.update(labels)
-        self.forfeits.update(label for label, lost in zip(labels, forfeited, strict=True) if lost)
+        self.forfeits.update(lost)
+        self._forfeits_with.update((placed, label) for label in lost)
 
     def remove(self, labels: Collection[str]) -> None:
         """Remove every match in which one of the bots played."""
@@ -43,6 +48,7 @@ class BoardTally:
         for placed in [placed for placed in self.results if not gone.isdisjoint(label for _, label in placed)]:
             times = self.results.pop(placed)
             self.matches.subtract({label: times for _, label in placed})
+            self.forfeits.subtract({label: self._forfeits_with.pop((placed, label), 0) for _, label in placed})
         for label in gone:
             del self.matches[label]
             del self.forfeits[label]

@@ -172,7 +172,11 @@ async def changes_something(request: Request) -> None:
     """
     given: object = request.headers.get(TOKEN_HEADER)
     if given is None and request.headers.get("content-type", "").startswith(FORM_TYPES):
-        given = (await request.form(max_files=MAX_FORM_FILES, max_fields=MAX_FORM_FIELDS)).get(TOKEN_FIELD)
+        try:
+            form = await request.form(max_files=MAX_FORM_FILES, max_fields=MAX_FORM_FIELDS)
+        except (ValueError, LookupError):  # of a charset that no browser sends
+            raise ForbiddenError("the form cannot be read") from None
+        given = form.get(TOKEN_FIELD)
     token = request.app.state.links.token
     if not isinstance(given, str) or not hmac.compare_digest(given.encode("utf-8", "replace"), token.encode()):
         await request.close()

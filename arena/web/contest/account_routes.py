@@ -9,7 +9,7 @@ from fastapi import Depends, FastAPI, Request, Response
 from fastapi.responses import RedirectResponse
 from starlette.concurrency import run_in_threadpool
 
-from arena.accounts import Grant
+from arena.accounts import Author, Grant
 from arena.accounts.tokens import API, SCOPES, SESSION, SESSION_DAYS
 from arena.contest.author_export import export_author
 from arena.core.errors import AccountError
@@ -133,11 +133,12 @@ def _add_joining(app: FastAPI, portal: Portal) -> None:
             view, grant = _open_to_all(portal, id), portal.door.grant(request)
             portal.door.attempts.take(client_of(request))
             if grant is not None:
-                portal.accounts.contests.join(view.id, grant.author.id, grant.author.id)
+                author = portal.submitter(request).author.id
+                portal.accounts.contests.join(view.id, author, author)
                 return RedirectResponse(portal.links.contest(view.id), 303)
             try:
-                code = portal.accounts.invitations.invite_anybody(view.id, 1, "arena", days=1)
-                return _welcome(portal, request, view, code, fields.get("name", ""))
+                entered = portal.accounts.invitations.enter(view.id, fields.get("name", "").strip())
+                return _welcome(portal, request, view, *entered)
             except AccountError as error:
                 return form(portal.links.contest(view.id, "join"), view, None, "", str(error), 400)
 
@@ -156,16 +157,17 @@ def _accept(portal: Portal, request: Request, code: str, fields: dict[str, str],
     grant = portal.door.grant(request)
     try:
         if grant is not None:
-            contest = portal.accounts.invitations.join(code, grant.author)
+            contest = portal.accounts.invitations.join(code, portal.submitter(request).author)
             return RedirectResponse(portal.links.contest(contest) if contest else portal.links.contests(), 303)
-        return _welcome(portal, request, view, code, fields.get("name", ""))
+        return _welcome(
+            portal, request, view, *portal.accounts.invitations.accept(code, fields.get("name", "").strip())
+        )
     except AccountError as error:
         return form(portal.links.path(f"/join/{quote(code)}"), view, grant, given, str(error), 400)
 
 
-def _welcome(portal: Portal, request: Request, view: ContestView | None, code: str, name: str) -> Response:
-    """Make an author of who has a code; show the token that signs in elsewhere, and sign this browser in."""
-    author, session = portal.accounts.invitations.accept(code, name.strip())
+def _welcome(portal: Portal, request: Request, view: ContestView | None, author: Author, session: str) -> Response:
+    """Show a new author the token that signs in elsewhere, and sign this browser in."""
     scopes = SCOPES if author.is_organiser else SCOPES[:2]
     secret = portal.accounts.tokens.issue(author, API, scopes, author.id, "first token")
     shown = page(
@@ -223,11 +225,12 @@ def _add_tokens(app: FastAPI, portal: Portal) -> None:
 
     @app.post("/account/export", dependencies=[WithToken], response_model=None)
     def export(request: Request) -> Response:
-        author = portal.door.signed_in(request).author.id
+        author = portal.submitter(request).author.id
+        portal.door.submissions.take(author)
         return exported(portal, author, author)
 
     @app.post("/account/tokens/{token}/revoke", dependencies=[WithToken], response_model=None)
     def revoke(request: Request, token: int) -> Response:
-        grant = portal.door.signed_in(request)
-        portal.accounts.tokens.revoke(grant.author.id, token, grant.author.id)
+        author = portal.submitter(request).author.id
+        portal.accounts.tokens.revoke(author, token, author)
         return RedirectResponse(portal.links.account(), 303)

@@ -8,6 +8,7 @@ browser's cookie is not enough, so that no other site can have a browser do it.
 from __future__ import annotations
 
 import hashlib
+import sys
 from collections.abc import Awaitable, Callable
 from typing import Annotated, Any
 
@@ -21,17 +22,18 @@ from starlette.requests import ClientDisconnect
 
 from arena.accounts import BotVersion, ContestBot, Grant
 from arena.contest.standings import Standings, read_standings
-from arena.core.errors import AccountError, ArenaError, BotError, UnwritableError
+from arena.core.errors import AccountError, ArenaError, BotError, LockedError, UnwritableError
 from arena.results.match_filter import MatchFilter, MatchKey
 from arena.web.catalog import NotFoundError
 from arena.web.contest.access import RateError, SignInError, bearer_of, client_of
 from arena.web.contest.pages import state_of
 from arena.web.contest.portal import Portal
 from arena.web.contest.routes import received_from
-from arena.web.contest.views import ContestView, check_sees_matches
+from arena.web.contest.views import ContestView, check_sees_matches, is_frozen
 from arena.web.event_streams import TooManyError
 from arena.web.pages import match as match_pages
-from arena.web.pages.matches import MatchLine, lines_of
+from arena.web.pages.matches import MatchLine, cursor_of, lines_of
+from engine.errors import summarise_error
 
 API_PREFIX = "/api/v1"
 MAX_LISTED = 200
@@ -196,12 +198,18 @@ def _limited(portal: Portal) -> Callable[[Request, Callable[[Request], Awaitable
     async def answer(request: Request, call: Callable[[Request], Awaitable[Response]]) -> Response:
         limit = portal.door.requests
         try:
-            grant = portal.door.grant(request)
+            grant = await run_in_threadpool(portal.door.grant, request)
             left = limit.take(client_of(request) if grant is None else grant.author.id)
+        except LockedError as error:
+            return JSONResponse({"error": portal.catalog.words(error)}, 503, {"Retry-After": "5"})
         except RateError as error:
             headers = {"Retry-After": str(int(error.seconds) + 1), "RateLimit-Limit": str(limit.burst)}
             return JSONResponse({"error": str(error)}, 429, {**headers, "RateLimit-Remaining": "0"})
-        response = await call(request)
+        try:
+            response = await call(request)
+        except Exception as error:  # what no handler knows; the body would be plain text
+            print(f"error: {request.url.path[:200]!r}: {summarise_error(error)}", file=sys.stderr, flush=True)
+            return JSONResponse({"error": "the server failed; its terminal says why"}, 500)
         response.headers["RateLimit-Limit"] = str(limit.burst)
         response.headers["RateLimit-Remaining"] = str(int(left))
         response.headers["Cache-Control"] = "private, no-cache"
@@ -226,6 +234,7 @@ def _add_errors(api: FastAPI, portal: Portal) -> None:
         (BotError, 400),
         (UnwritableError, 507),
         (TooManyError, 503),
+        (LockedError, 503),
         (ArenaError, 400),
         (ClientDisconnect, 400),
     ]
@@ -288,7 +297,7 @@ def _add_reading(api: FastAPI, portal: Portal) -> None:
     def standings(id: str) -> dict[str, Any]:
         """Return the standings as of the latest complete round; names by bot beside them."""
         view = portal.view(id)
-        found = None if view.config.is_frozen(portal.now) else read_standings(portal.catalog.home / view.season())
+        found = None if is_frozen(view, portal.now) else read_standings(portal.catalog.home / view.season())
         if found is None:
             raise NotFoundError("there are no standings now: no round is complete yet, or they are frozen")
         return {**found.model_dump(), "names": _names(view, found)}
@@ -337,7 +346,7 @@ def _add_bots(api: FastAPI, portal: Portal) -> None:
 
     @api.get("/contests/{id}/bots/{bot}/versions")
     def versions(request: Request, id: str, bot: str) -> Versions:
-        """Return the versions of one's own bot, with the reports of their checks."""
+        """Return the versions of one's own bot, the newest first; each by itself has the report of its check."""
         own, _ = portal.own_bot(request, portal.view(id), bot)
         return Versions(versions=[_version(each) for each in portal.accounts.submissions.versions(own.id)])
 
@@ -397,10 +406,10 @@ def _add_matches(api: FastAPI, portal: Portal) -> None:
 def _cursor(text: str) -> MatchKey | None:
     if not text:
         return None
-    block, point, lineup = text.partition(".")
-    if not (point and block.removeprefix("-").isdecimal() and lineup.isdecimal() and text.isascii() and len(text) < 30):
+    found = cursor_of(text)
+    if found is None:
         raise ArenaError("after: is no cursor that a list has given")
-    return MatchKey(int(block), int(lineup))
+    return found
 
 
 def _match(line: MatchLine) -> dict[str, Any]:
@@ -437,7 +446,7 @@ def _add_changes(api: FastAPI, portal: Portal) -> None:
         `main`, such as `my_bot.py:MyBot`, chooses the bot where an archive holds several.
         """
         view, grant = await run_in_threadpool(portal.view, id), await run_in_threadpool(program, request)
-        with portal.upload():
+        with portal.upload(grant.author.id):
             content = await request.body()
 
             def take() -> VersionRecord:

@@ -21,6 +21,8 @@ from arena.web.contest.views import ContestView
 from arena.web.rendering import page
 
 AUDIT_ROWS = 100
+MIN_YEAR, MAX_YEAR = 2000, 9000
+"""Years of deadlines: any further away, and times cannot be told in every zone."""
 Invited = Sequence[tuple[str, str]]
 
 
@@ -125,6 +127,9 @@ def _moment(text: str) -> datetime | None:
     if not text:
         return None
     try:
-        return datetime.fromisoformat(text).replace(tzinfo=UTC)
+        moment = datetime.fromisoformat(text)
+        if not MIN_YEAR <= moment.year < MAX_YEAR:
+            raise ValueError
+        return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
     except ValueError:
         raise AccountError(f"deadline = '{text[:40]}': must be a time such as 2026-05-01T18:00") from None

@@ -35,8 +35,8 @@ class Portal:
         self.links: Links = app.state.links
         self.door = Door(self.catalog.home)
         self.configs = Configs()
-        self._uploads = 0
-        """In work; used from the event loop alone."""
+        self._uploads: set[str] = set()
+        """Authors who hand in just now; used from the event loop alone."""
         self.catalog.names_in = self._names_in
         self.links.has_contests = lambda: self.door.has_accounts
 
@@ -98,15 +98,21 @@ class Portal:
             return MAX_BODY_BYTES
 
     @contextlib.contextmanager
-    def upload(self) -> Iterator[None]:
-        """Take the place of one who hands in; raises `TooManyError` where too many do."""
-        if self._uploads == MAX_UPLOADS:
+    def upload(self, author: str) -> Iterator[None]:
+        """Let an author hand in, before anything of it is read; raises `TooManyError` where too many do, or too often.
+
+        Each author has one place, so that nobody keeps all others out.
+        """
+        if author in self._uploads:
+            raise TooManyError("you are handing something in already; wait until that has ended")
+        if len(self._uploads) >= MAX_UPLOADS:
             raise TooManyError("too many bots are being handed in just now; try again in a moment")
-        self._uploads += 1
+        self.door.submissions.take(author)
+        self._uploads.add(author)
         try:
             yield
         finally:
-            self._uploads -= 1
+            self._uploads.discard(author)
 
     def public(self, request: Request, path: str) -> str:
         """Return the whole address of a path of this server, as the request names it."""

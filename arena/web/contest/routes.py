@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import AsyncIterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,6 @@ from arena.core.names import CONTESTS_FOLDER
 from arena.registry.submissions import source_path
 from arena.web.catalog import FINAL_FOLDER, NotFoundError
 from arena.web.contest import pages
-from arena.web.contest.access import RateError
 from arena.web.contest.portal import Portal
 from arena.web.contest.views import ContestView, check_sees_matches
 from arena.web.event_streams import Source
@@ -120,18 +120,24 @@ def _add_handing_in(app: FastAPI, portal: Portal) -> None:
         view = portal.view(id)
         return answer(pages.hand_in_page(portal, request, portal.door.signed_in(request), view))
 
-    @app.post("/contests/{id}/hand-in", dependencies=[Depends(changes_something)], response_model=None)
+    async def one_upload(request: Request) -> AsyncIterator[None]:
+        """Take a place before the form is read."""
+        grant = await run_in_threadpool(portal.submitter, request)
+        with portal.upload(grant.author.id):
+            yield
+
+    before = [Depends(one_upload), Depends(changes_something)]
+
+    @app.post("/contests/{id}/hand-in", dependencies=before, response_model=None)
     async def take(request: Request, id: str) -> Response:
         async with request.form(max_files=MAX_FORM_FILES, max_fields=MAX_FORM_FIELDS) as form:
-            with portal.upload():
-                files = {
-                    (each.filename or "").replace("\\", "/"): await each.read()
-                    for each in form.getlist("files")
-                    if isinstance(each, UploadFile) and each.filename
-                }
-                name = form.get("name", "")
-                given = name if isinstance(name, str) else ""
-                return await run_in_threadpool(_take, portal, request, id, given, files)
+            files = {
+                (each.filename or "").replace("\\", "/"): await each.read()
+                for each in form.getlist("files")
+                if isinstance(each, UploadFile) and each.filename
+            }
+            name = form.get("name", "")
+        return await run_in_threadpool(_take, portal, request, id, name if isinstance(name, str) else "", files)
 
 
 def _take(portal: Portal, request: Request, id: str, name: str, files: dict[str, bytes]) -> Response:
@@ -140,8 +146,6 @@ def _take(portal: Portal, request: Request, id: str, name: str, files: dict[str,
     grant = portal.submitter(request)
     try:
         received = received_from(portal, view, grant.author.id, name, files)
-    except RateError:
-        raise
     except ArenaError as error:
         words = portal.catalog.words(error)
         if by_script:
@@ -156,7 +160,6 @@ def received_from(
     portal: Portal, view: ContestView, author: str, name: str, files: dict[str, bytes], main: str = ""
 ) -> Received:
     """Hand files in for an author, as `arena.contest.handing_in.hand_in` does; raises an `ArenaError`."""
-    portal.door.submissions.take(author)
     who = portal.accounts.authors.get(author)
     return hand_in(portal.accounts, portal.catalog.home, view.config, who, name, files, main)
 

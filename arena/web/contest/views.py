@@ -136,7 +136,7 @@ def standings_of(
     if found is None:
         return None
     rounds = read_rounds(folder, SPARKLINE_ROUNDS)
-    if not final and view.config.is_frozen(now) and view.contest.state == "open":
+    if not final and is_frozen(view, now):
         assert view.config.freeze is not None
         limit = as_text(view.config.freeze)
         return _frozen(view, [each for each in read_rounds(folder) if each.time <= limit], mine)
@@ -144,6 +144,11 @@ def standings_of(
     rows = [_row(view, row, past, mine) for row in found.overall]
     boards = [_board(view, board) for board in found.boards]
     return StandingsView(found.round, found.time, found.matches, _listed(view, rows), boards, False)
+
+
+def is_frozen(view: ContestView, now: datetime) -> bool:
+    """Whether the standings of a contest that is open are shown as they were when its freeze began."""
+    return view.config.is_frozen(now) and view.contest.state == "open"
 
 
 def _frozen(view: ContestView, rounds: Sequence[RoundRanks], mine: frozenset[str]) -> StandingsView | None:

@@ -62,7 +62,7 @@ def page_of(catalog: LogCatalog, links: Links, name: str, query: Mapping[str, st
     given["of"] = ALL_PLANS if given["of"] == ALL_PLANS else ""
     order = query.get("sort", "") if query.get("sort") in ORDERS else ORDERS[0]
     back = "before" in query
-    cursor = _key(query.get("before" if back else "after", ""))
+    cursor = cursor_of(query.get("before" if back else "after", ""))
     view, found = catalog.find(log, _filter(given), order, PAGE_LINES, cursor, back, given["of"] == ALL_PLANS)
     planned = catalog.planned(log)
     lines = [
@@ -124,7 +124,8 @@ def _line(view: IndexView, plan: LogPlan, number: int, id: str) -> MatchLine:
     )
 
 
-def _key(text: str) -> MatchKey | None:
+def cursor_of(text: str) -> MatchKey | None:
+    """Return the place in a list that a cursor names; None for what is none."""
     found = re.fullmatch(r"(-?[0-9]{1,18})\.([0-9]{1,9})", text, re.ASCII)
     return MatchKey(int(found[1]), int(found[2])) if found else None
 

@@ -287,6 +287,7 @@ def test_erasing_reaches_seasons_that_have_ended_and_their_results_stay(admin, h
         bundle = store._db.execute("SELECT bundle FROM bots WHERE spec = 'greedy'").fetchone()[0]
     with Accounts.open(home) as accounts, accounts.database.change("operator") as change:
         change.run("UPDATE versions SET bundle = ?", bundle)
+        change.run("UPDATE contests SET season = 2")
     said = admin("erase", "Ann", "--yes")
     assert f"{log.relative_to(home.parent)}: sources erased" in " ".join(said.split())
     assert "its driver erases sources" in " ".join(said.split())

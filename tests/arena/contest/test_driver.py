@@ -11,17 +11,21 @@ from pathlib import Path
 import pytest
 
 from arena.accounts import OPERATOR
-from arena.contest import season_driver
+from arena.contest import rounds, season_driver
 from arena.contest.driver import only_driver
+from arena.contest.erasing import erase_author
 from arena.contest.final import commit_to_key, is_final_over
 from arena.contest.layout import final_log, season_folder, season_log
 from arena.contest.standings import read_rounds, read_standings
 from arena.core.errors import ConfigError, UnwritableError
 from arena.core.paths import ROOT
+from arena.runner.run import Run
+from arena.schedule.blocks import Schedule
+from arena.schedule.ladder_rounds import has_news
 from arena.store import Store
 from arena.tournament.seasons import Season
 from arena.tournament.tournament import Tournament
-from tests.arena.contest.homes import BROKEN, CRASHING, HANGING, Home, good
+from tests.arena.contest.homes import BROKEN, CRASHING, HANGING, START, Home, config_of, good
 from tests.arena.verify.logs import checked
 
 
@@ -240,3 +244,152 @@ def test_results_of_a_season_follow_from_its_log(home: Home) -> None:
     now = home.driver._drivers["cup"].rounds.season
     assert kept.schedule == now.schedule
     assert [vars(tally) for tally in kept.tallies] == [vars(tally) for tally in now.tallies]
+
+
+def drive_to_the_end(home: Home, steps: int = 20) -> None:
+    for _ in range(steps):
+        home.rounds()
+        if home.over:
+            return
+    raise AssertionError("the contest has not ended")
+
+
+def test_a_running_driver_follows_a_deadline_that_is_moved(home: Home) -> None:
+    home.hand_in(home.author("one"), "a", good(0))
+    home.check()
+    home.rounds()
+    later = config_of(deadline=(START + timedelta(days=7)).isoformat())
+    home.accounts.contests.configure("cup", later.as_data(), OPERATOR)
+    home.now += timedelta(days=2)
+    home.rounds(2)
+    assert home.accounts.contests.get("cup").state == "open"
+    home.now += timedelta(days=6)
+    drive_to_the_end(home)
+    assert home.accounts.contests.get("cup").state == "closed"
+
+
+def test_a_season_that_is_changed_while_no_driver_runs_ends_before_the_next_begins(home: Home) -> None:
+    home.hand_in(home.author("one"), "a", good(0))
+    home.check()
+    home.rounds()
+    home.driver.close()
+    home.accounts.contests.begin_season("cup", OPERATOR)
+    home.driver = home.new_driver()
+    home.rounds(4)
+    report = checked(season_log(home.path, "cup", 1))
+    assert (report.sound, report.finished) == (True, True)
+    with Store.open(season_log(home.path, "cup", 1)) as store:
+        assert all(key.disclosed for key in store.keys.all())
+    assert playing(home, season=2) == ["b1.1", "house:random"]
+
+
+def test_a_season_whose_limits_were_changed_is_ended_by_its_own(home: Home) -> None:
+    home.hand_in(home.author("one"), "a", good(0))
+    home.check()
+    home.rounds()
+    home.driver.close()
+    changed = config_of(limits={"seconds_per_move": 0.7})
+    home.accounts.contests.configure("cup", changed.as_data(), OPERATOR)
+    home.driver = home.new_driver()
+    home.rounds()
+    assert any("begin another season" in line for line in home.said)
+    home.accounts.contests.close("cup", OPERATOR)
+    home.driver._retries.clear()
+    drive_to_the_end(home)
+    assert checked(season_log(home.path, "cup", 1)).finished
+
+
+def test_an_author_who_is_erased_before_the_final_stops_nothing_and_leaves_no_source(home: Home) -> None:
+    one = home.author("one")
+    home.hand_in(one, "a", good(0))
+    home.hand_in(home.author("two"), "b", good(1))
+    home.check()
+    home.rounds()
+    home.now += timedelta(days=1, seconds=1)
+    while not Tournament.open(season_log(home.path, "cup", 1)).store.runs.is_finished():
+        home.rounds()
+    home.driver.close()
+    erase_author(home.accounts, home.path, one, OPERATOR)
+    home.driver = home.new_driver()
+    drive_to_the_end(home)
+    assert is_final_over(home.path, "cup", 1)
+    for log in (season_log(home.path, "cup", 1), final_log(home.path, "cup", 1)):
+        report = checked(log)
+        assert report.sound
+        assert any(remark.startswith("source erased") for remark in report.remarks)
+
+
+def test_the_source_of_an_erased_author_leaves_a_season_that_ends_right_after(home: Home) -> None:
+    one = home.author("one")
+    home.hand_in(one, "a", good(0))
+    home.check()
+    home.rounds()
+    erase_author(home.accounts, home.path, one, OPERATOR)
+    home.accounts.contests.close("cup", OPERATOR)
+    drive_to_the_end(home)
+    with Store.open(season_log(home.path, "cup", 1)) as store:
+        assert len(store.bundles()) == 1, "that of the house"
+
+
+def test_a_damaged_log_of_one_contest_stops_no_other(home: Home) -> None:
+    home.accounts.contests.add("aaa", {**home.config.as_data(), "name": "aaa"}, OPERATOR)
+    home.accounts.contests.close("aaa", OPERATOR)
+    log = season_log(home.path, "aaa", 1)
+    log.parent.mkdir(parents=True)
+    log.write_bytes(b"no database")
+    home.hand_in(home.author("one"), "a", good(0))
+    home.check()
+    home.rounds()
+    assert playing(home) == ["b1.1", "house:random"]
+    assert any(line.startswith("aaa: ") and "trying again" in line for line in home.said)
+
+
+def test_what_cannot_be_played_is_tried_again_after_a_wait(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    home.hand_in(home.author("one"), "a", good(0))
+    home.check()
+    with monkeypatch.context() as patch:
+        patch.setattr(Run, "_play_missing", lambda self: None)
+        home.rounds(5)
+    with Store.open(season_log(home.path, "cup", 1)) as store:
+        assert store.runs.latest_run()[0] == 1
+    home.driver._retries.clear()
+    home.rounds()
+    assert checked(season_log(home.path, "cup", 1)).sound
+
+
+def test_the_key_of_a_final_is_disclosed_also_where_too_few_are_left_for_it(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home", boards=[{"game": "epicycle", "players": [3]}])
+    home.hand_in(home.author("one"), "a", good(0))
+    home.check()
+    home.rounds()
+    home.now += timedelta(days=1, seconds=1)
+    drive_to_the_end(home)
+    with Store.open(final_log(home.path, "cup", 1)) as store:
+        assert all(key.disclosed for key in store.keys.all())
+    home.close()
+
+
+def test_the_deadline_closes_a_contest_to_which_nobody_came(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home", house=[])
+    home.rounds()
+    home.now += timedelta(days=1, seconds=1)
+    drive_to_the_end(home)
+    assert home.accounts.contests.get("cup").state == "closed"
+    home.close()
+
+
+def test_a_ladder_at_rest_decides_nothing_until_an_event_comes(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def counted(*of: Schedule) -> bool:
+        asked.append(of)
+        return has_news(*of)
+
+    home.rounds()
+    monkeypatch.setattr(rounds, "has_news", counted)
+    home.rounds(5)
+    assert len(asked) == 1
+    home.hand_in(home.author("one"), "a", good(0))
+    home.check()
+    home.rounds()
+    assert playing(home) == ["b1.1", "house:random"]

@@ -178,9 +178,9 @@ def test_an_upload_that_is_too_large_is_refused(arena_of):
 
 
 def test_only_who_may_hand_in_may_send_much(cup):
-    big = BOT + b"#" * 300_000
-    assert hand_in(cup.ann, big).status_code == 303
-    files, data = {"files": ("a.py", big)}, {"token": cup.stranger.page_token()}
+    files = [("files", ("bot/a.py", BOT)), ("files", ("bot/data.bin", b"#" * 300_000))]
+    assert cup.ann.post("/contests/cup/hand-in", files=files).status_code == 303
+    data = {"token": cup.stranger.page_token()}
     assert cup.stranger.http.post("/contests/cup/hand-in", data=data, files=files).status_code == 413
 
 
