@@ -35,10 +35,8 @@ COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """Accepted compressions: with others, one read may unpack any amount."""
 ZIP_ERRORS = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, ValueError, RuntimeError, OverflowError)
 """Errors of reading damaged or forged archives."""
-
-
 MAX_UPLOADED_SOURCE_BYTES = 2**18
-"""Most bytes of all Python files of an upload: to parse them takes a thousand times as much memory, in the server."""
+"""Most bytes of all Python files of an upload: to parse them takes some 500 times as much memory, in the server."""
 MAX_PATH_BYTES = 1_000
 
 

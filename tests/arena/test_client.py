@@ -132,7 +132,15 @@ def test_what_a_server_refuses_is_said_in_its_words(cup, folder):
 
 
 @pytest.mark.parametrize(
-    "address", ["", "arena.example/contests/cup", "ftp://a/contests/cup", "https://a/", "https://a/contests/"]
+    "address",
+    [
+        "",
+        "arena.example/contests/cup",
+        "ftp://a/contests/cup",
+        "https://a/",
+        "https://a/contests/",
+        "http://[a/contests/x",
+    ],
 )
 def test_an_address_of_something_else_is_refused(address):
     with pytest.raises(ConfigError):

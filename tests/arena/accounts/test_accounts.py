@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from arena.accounts import DATABASE_FILE, OPERATOR, Accounts, Allowance
 from arena.accounts.schema import SCHEMA_VERSION
-from arena.accounts.tokens import TOKEN_PREFIX
+from arena.accounts.tokens import MAX_TOKENS, TOKEN_PREFIX
 from arena.core.errors import AccountError, ArenaError, StoreError
 from arena.core.paths import ROOT
 
@@ -211,6 +211,38 @@ def test_an_open_invitation_has_so_many_uses_and_an_end(accounts, time):
         accounts.invitations.accept(code, "Cid")
 
 
+def test_who_takes_part_already_uses_no_invitation_up(accounts):
+    code = accounts.invitations.invite_anybody("cup", 1, OPERATOR)
+    ann = author(accounts)
+    assert accounts.invitations.join(code, ann) == "cup"
+    assert accounts.invitations.find(code).uses == 1
+    accounts.invitations.accept(code, "Bob")
+    with pytest.raises(AccountError, match="used"):
+        accounts.invitations.accept(code, "Cid")
+
+
+def test_an_invitation_to_organise_is_for_a_new_person(accounts):
+    ((_, code),) = accounts.invitations.invite(None, ["Ann"], OPERATOR, role="organiser")
+    with pytest.raises(AccountError, match="for a new organiser"):
+        accounts.invitations.join(code, author(accounts))
+    assert accounts.invitations.find(code).uses == 1
+
+
+def test_a_new_session_ends_the_oldest_of_many(accounts):
+    ann = author(accounts)
+    sessions = [accounts.tokens.issue(ann, "session", ["read"], OPERATOR) for _ in range(MAX_TOKENS + 1)]
+    kept = [accounts.tokens.check(session) is not None for session in sessions]
+    assert kept == [False] + [True] * MAX_TOKENS
+
+
+def test_a_token_lets_in_while_another_process_writes(accounts, tmp_path):
+    token = accounts.tokens.issue(author(accounts), "api", ["read"], OPERATOR)
+    with contextlib.closing(sqlite3.connect(tmp_path / DATABASE_FILE, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        assert accounts.tokens.check(token) is not None
+        other.execute("ROLLBACK")
+
+
 # Handing in
 
 
@@ -243,6 +275,38 @@ def test_an_older_version_can_be_brought_back(accounts):
     back = accounts.submissions.bring_back("b1", 1, USUAL, ann.id)
     assert (back.number, back.source, back.state) == (3, SOURCE, "valid")
     assert [each.label for each in accounts.submissions.playing("cup")] == ["b1.3"]
+
+
+def test_a_withdrawn_bot_that_is_brought_back_counts_as_one_more(accounts):
+    ann = author(accounts)
+    valid(accounts, accounts.submissions.hand_in("cup", ann.id, "bot", SOURCE, USUAL)[0])
+    accounts.submissions.withdraw("b1", ann.id)
+    for name in ("one", "two"):
+        accounts.submissions.hand_in("cup", ann.id, name, SOURCE, USUAL)
+    with pytest.raises(AccountError, match="2 bots"):
+        accounts.submissions.bring_back("b1", 1, USUAL, ann.id)
+
+
+def test_a_deadline_is_compared_as_it_is_when_a_version_is_kept(accounts, time):
+    ann, bob = author(accounts), author(accounts, "Bob")
+    allowance = USUAL._replace(deadline=time.now)
+    accounts.submissions.hand_in("cup", ann.id, "bot", SOURCE, allowance)
+    time.now += timedelta(microseconds=1)
+    with pytest.raises(AccountError, match="deadline"):
+        accounts.submissions.hand_in("cup", ann.id, "bot", OTHER, allowance)
+    accounts.contests.extend("cup", bob.id, time.now + timedelta(hours=1), OPERATOR)
+    accounts.submissions.hand_in("cup", bob.id, "another", SOURCE, allowance)
+    accounts.contests.extend("cup", ann.id, time.now - timedelta(hours=1), OPERATOR)
+    with pytest.raises(AccountError, match="deadline"):
+        accounts.submissions.hand_in("cup", ann.id, "bot", OTHER, USUAL)
+
+
+def test_reports_are_read_when_they_are_asked_for(accounts):
+    version, _ = accounts.submissions.hand_in("cup", author(accounts).id, "bot", SOURCE, USUAL)
+    accounts.submissions.begin_check(version)
+    accounts.submissions.report(version, {"problem": "crash"})
+    assert [each.report for each in accounts.submissions.versions("b1")] == [[]]
+    assert accounts.submissions.versions("b1", with_reports=True)[0].report == [{"problem": "crash"}]
 
 
 def test_an_author_hands_in_what_the_contest_allows_and_no_more(accounts, time):

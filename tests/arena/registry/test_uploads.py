@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from arena.core.errors import BotError
 from arena.registry import uploads
 from arena.registry.bundles import MAX_BUNDLE_BYTES
-from arena.registry.uploads import unzipped, uploaded_bot
+from arena.registry.uploads import MAX_UPLOADED_SOURCE_BYTES, unzipped, uploaded_bot
 
 BOT = b"from bots import Bot\nclass Mine(Bot):\n    def choose(self, state):\n        return state.legal_actions()[0]\n"
 LOUD = b"raise SystemExit('this was run')\n" + BOT
@@ -95,6 +95,14 @@ def test_takes_the_named_file_of_several_that_hold_bots():
         ({"x.zip": packed({"mine.py\n": BOT})}, "no plain path"),
         ({"x.zip": b"PK"}, "the archive cannot be read"),
         ({"x.zip": packed({"x.zip": packed({"mine.py": BOT})})}, "neither a bot.toml nor a Python file"),
+        ({"x/" * 60 + "mine.py": BOT, "mine.py": BOT}, "no plain path"),
+        ({"x" * 1_001 + ".py": BOT}, "no plain path"),
+        ({"x" * 300 + ".py": BOT}, "no plain path|cannot be kept"),
+        ({"x.zip": packed({"y/" * 60 + "mine.py": BOT, "mine.py": BOT})}, "no plain path"),
+        ({"mine.py": BOT + b"x = " + b"(" * 100_000 + b")" * 100_000}, "too deep|not valid Python"),
+        ({"mine.py": BOT + b"x = " + b"-" * 100_000 + b"1"}, "too deep|not valid Python"),
+        ({"mine.py": BOT, "table.py": b"#" * (MAX_UPLOADED_SOURCE_BYTES + 1)}, "limited to 256 KiB"),
+        ({"mine.py": BOT + f"BUNDLE_FILES = {['*.bin'] * 201}".encode()}, "more than 200 patterns"),
     ],
 )
 def test_says_in_one_line_what_is_wrong_with_an_upload(files, words):
@@ -102,6 +110,11 @@ def test_says_in_one_line_what_is_wrong_with_an_upload(files, words):
         uploaded_bot(files)
     assert len(str(caught.value).splitlines()) == 1
     assert "arena-upload" not in str(caught.value)
+
+
+def test_an_import_of_a_name_longer_than_any_file_is_none_of_the_bots_own():
+    bot = uploaded_bot({"mine.py": b"import " + b"x" * 300 + b"\n" + BOT})
+    assert "mine.py" in bot.bundle.files
 
 
 def test_refuses_what_unpacks_to_more_than_a_bot_may_have():

@@ -69,8 +69,8 @@ def arena_of(tmp_path):
         people = {"ann": Person(app, accounts, "Ann"), "bob": Person(app, accounts, "Bob")}
         people["boss"] = Person(app, accounts, "Boss", "organiser")
         people["stranger"] = Person(app, accounts)
-        door = vars(app.app)["app"].state.portal.door
-        return SimpleNamespace(app=app, home=tmp_path, accounts=accounts, door=door, **people)
+        portal = vars(app.app)["app"].state.portal
+        return SimpleNamespace(app=app, home=tmp_path, accounts=accounts, portal=portal, door=portal.door, **people)
 
     yield make
     for accounts in opened:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import io
+import re
 import zipfile
 
 import pytest
 
-from arena.accounts import Allowance
+from arena.accounts import OPERATOR, Allowance
 from arena.contest.final import commit_to_key
 from arena.contest.layout import final_log
+from arena.core.errors import LockedError
 from arena.store import Store
 from arena.web.app import create_app
 from arena.web.contest.access import RateLimit
@@ -425,3 +427,130 @@ def test_so_many_hand_in_at_once_and_no_more(cup, monkeypatch):
     monkeypatch.setattr("arena.web.contest.portal.MAX_UPLOADS", 0)
     assert hand_in(cup.ann).status_code == 503
     assert cup.ann.api("POST", "/contests/cup/submissions?file=a.py", content=BOT).status_code == 503
+
+
+def test_an_author_has_one_place_to_hand_in_and_others_have_theirs(cup):
+    with cup.portal.upload(cup.ann.author.id):
+        assert hand_in(cup.ann).status_code == 503
+        assert cup.ann.api("POST", "/contests/cup/submissions?file=a.py", content=BOT).status_code == 503
+        assert hand_in(cup.bob, name="another").status_code == 303
+    assert hand_in(cup.ann).status_code == 303
+
+
+def test_nothing_of_a_form_is_read_without_a_place(cup, monkeypatch):
+    async def read(*args, **rest):
+        raise AssertionError("the form was read")
+
+    token = cup.ann.page_token()
+    monkeypatch.setattr("starlette.requests.Request._get_form", read)
+    with cup.portal.upload(cup.ann.author.id):
+        answer = cup.ann.http.post("/contests/cup/hand-in", data={"token": token}, files={"files": ("a.py", BOT)})
+    assert answer.status_code == 503
+
+
+@pytest.mark.parametrize("why", ["banned", "closed", "too many bots", "not yet a member"])
+def test_sources_are_not_parsed_for_who_may_not_hand_in(cup, monkeypatch, why):
+    who = cup.ann.author.id
+    if why == "banned":
+        cup.accounts.contests.ban("cup", who, "keep", OPERATOR)
+    elif why == "closed":
+        cup.accounts.contests.close("cup", OPERATOR)
+    elif why == "too many bots":
+        cup.accounts.submissions.hand_in("cup", who, "another", ("ab", "m", "C"), Allowance(1, 9))
+    person = cup.boss if why == "not yet a member" else cup.ann
+    monkeypatch.setattr("arena.contest.handing_in.uploaded_bot", None)  # calling it would fail the request
+    assert hand_in(person).status_code in (400, 403)
+    assert person.api("POST", "/contests/cup/submissions?name=n&file=a.py", content=BOT).status_code in (400, 403)
+
+
+HUGE = 10**30
+FORM = "application/x-www-form-urlencoded; charset="
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        f"/contests/cup/bots/b{HUGE}",
+        f"/contests/cup/bots/b{HUGE}/versions/1",
+        f"/contests/cup/bots/b1/versions/{HUGE}",
+        f"/contests/cup/bots/b1/versions/{HUGE}/source.zip",
+        f"/contests/cup/certificates/{HUGE}.svg",
+        f"/contests/cup?start={HUGE}",
+    ],
+)
+def test_huge_numbers_in_addresses_are_told_and_no_failures(cup, address):
+    hand_in(cup.ann)
+    assert cup.ann.get(address).status_code in (200, 400, 403, 404)
+    assert cup.boss.get(address).status_code in (200, 400, 403, 404)
+
+
+def test_huge_numbers_change_nothing(cup):
+    hand_in(cup.ann)
+    for address in (f"/account/tokens/{HUGE}/revoke", f"/contests/cup/bots/b1/versions/{HUGE}/bring-back"):
+        assert cup.ann.post(address).status_code in (400, 403, 404)
+
+
+@pytest.mark.parametrize("charset", ["no-such-code", "idna", "utf-16", "unicode_escape", "base64"])
+def test_a_form_in_a_code_that_no_browser_sends_is_refused(cup, charset):
+    answer = cup.ann.http.post("/sign-in", content=b"token=%ff%fe", headers={"Content-Type": FORM + charset})
+    assert answer.status_code in (400, 403)
+
+
+def test_a_deadline_is_a_time_of_our_centuries(cup):
+    def extend(moment):
+        fields = {"action": "extend", "author": cup.ann.author.id, "deadline": moment}
+        return cup.boss.post("/contests/cup/organise", fields)
+
+    assert extend("2027-05-01T18:00+02:00").status_code == 200
+    assert cup.accounts.contests.member("cup", cup.ann.author.id).deadline.startswith("2027-05-01T16:00:00")
+    for year in ("0001", "1999", "9999"):
+        answer = extend(f"{year}-01-01T00:00")
+        assert answer.status_code == 400
+        assert "must be a time such as" in answer.text
+    assert cup.ann.get("/contests/cup/hand-in").status_code == 200
+
+
+def test_standings_come_back_when_a_frozen_contest_is_over(arena_of):
+    cup = arena_of(freeze="2026-05-01T00:00:01", deadline="2099-01-01T00:00:00")
+    write_round(cup.home)
+    assert cup.stranger.api("GET", "/contests/cup/standings").status_code == 404
+    cup.accounts.contests.close("cup", OPERATOR)
+    assert cup.stranger.api("GET", "/contests/cup/standings").status_code == 200
+
+
+def test_who_organises_no_more_signs_in_as_an_author(cup):
+    token = cup.accounts.tokens.issue(cup.boss.author, "api", ["read", "submit", "admin"], OPERATOR)
+    cup.accounts.authors.give_role(cup.boss.author.id, "author", OPERATOR)
+    browser = client_of(cup.app)
+    given = re.search('name="arena-token" content="([^"]+)"', browser.get("/sign-in").text)[1]
+    assert browser.post("/sign-in", data={"token": given, "secret": token}).status_code == 303
+    assert browser.get("/account").status_code == 200
+    assert browser.get("/contests/cup/organise").status_code == 403
+
+
+def test_a_browser_that_may_only_read_changes_nothing_of_its_account(cup):
+    session = cup.accounts.tokens.issue(cup.ann.author, "session", ["read"], OPERATOR)
+    cup.ann.http.cookies.clear()
+    cup.ann.http.cookies.set("arena_session", session)
+    for address in ("/account/tokens/1/revoke", "/account/export"):
+        assert cup.ann.post(address).status_code == 403
+    assert cup.ann.api("GET", "/me").status_code == 200
+
+
+def test_a_database_that_is_locked_is_told_as_such(cup, monkeypatch):
+    def locked(*args, **rest):
+        raise LockedError("another process has been writing for 30 s")
+
+    monkeypatch.setattr(type(cup.accounts.tokens), "check", locked)
+    answer = cup.ann.api("GET", "/me")
+    assert answer.status_code == 503
+    assert answer.json()["error"] and int(answer.headers["retry-after"]) > 0
+
+
+def test_the_interface_tells_a_failure_of_its_own_as_json(cup, monkeypatch, capsys):
+    monkeypatch.setattr("arena.web.contest.api.read_standings", None)
+    answer = cup.stranger.api("GET", "/contests/cup/standings")
+    assert answer.status_code == 500
+    assert list(answer.json()) == ["error"]
+    assert "TypeError" not in answer.text
+    assert "TypeError" in capsys.readouterr().err
