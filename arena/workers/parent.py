@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import json
 import os
@@ -11,7 +10,9 @@ import subprocess
 import sys
 import tempfile
 import threading
+import weakref
 from collections.abc import Iterable, Sequence
+from typing import IO
 
 from arena.core.errors import WorkerError
 from arena.core.machine import REPRODUCIBLE_ENVIRONMENT
@@ -37,16 +38,12 @@ class KilledWorkerError(WorkerError):
 
 
 class PreloadedParent:
-    """A driver's side of a preloaded parent."""
+    """A driver's side of a preloaded parent, which ends when nothing refers to it any more."""
 
     def __init__(self, games: Sequence[str]) -> None:
         """Start it; what it is ordered meanwhile waits. `games` are folders that it imports games from first."""
         self._lock = threading.Lock()
-        self.workers = 0
-        """Those to come or not reaped."""
-        self.is_left = False
-        """Whether no more workers come, so that it is closed when the last one is reaped."""
-        self._complaints = tempfile.TemporaryFile()  # noqa: SIM115 - for as long as the process lives
+        self._complaints = tempfile.TemporaryFile()  # noqa: SIM115 - for as long as it lives
         self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             self._process = subprocess.Popen(
@@ -59,6 +56,7 @@ class PreloadedParent:
                 env=environment(games),
                 start_new_session=True,
             )
+        weakref.finalize(self, _end, os.getpid(), self._process, self._socket, self._complaints)
 
     @property
     def is_alive(self) -> bool:
@@ -66,11 +64,7 @@ class PreloadedParent:
 
     def fork(self, descriptors: Sequence[int]) -> tuple[int, int]:
         """Return the number and a descriptor of a new supervisor; raises `WorkerError`."""
-        try:
-            content, (process,) = self._ask(FORK, descriptors)
-        except BaseException:
-            self._mark_ended()
-            raise
+        content, (process,) = self._ask(FORK, descriptors)
         return int(content), process
 
     def reap(self, process: int) -> int:
@@ -79,19 +73,6 @@ class PreloadedParent:
             return int(self._ask(REAP + b"%d" % process)[0])
         except WorkerError:
             return self._process.wait()
-        finally:
-            self._mark_ended()
-
-    def _mark_ended(self) -> None:
-        self.workers -= 1
-        if self.is_left and not self.workers:
-            self.close()
-
-    def leave(self) -> None:
-        """Order no more workers; those that there are still learn from it how they ended."""
-        self.is_left = True
-        if not self.workers:
-            self.close()
 
     def load(self, boards: Iterable[tuple[str, int]]) -> None:
         """Have it load boards for workers to come, as far as they are compiled by now."""
@@ -118,12 +99,14 @@ class PreloadedParent:
         lines = self._complaints.read().decode(errors="replace").strip().splitlines()
         raise WorkerError(f"a worker process did not start: {lines[-1] if lines else 'no word'}")
 
-    def close(self) -> None:
-        """End it, and what is left of its workers."""
-        self._socket.close()
-        self._process.kill()
-        self._process.wait()
-        self._complaints.close()
+
+def _end(owner: int, process: subprocess.Popen[bytes], *files: socket.socket | IO[bytes]) -> None:
+    """End a parent, and what is left of its workers, in the process that started it."""
+    for file in files:
+        file.close()
+    if owner == os.getpid():
+        process.kill()
+        process.wait()
 
 
 def environment(games: Sequence[str]) -> dict[str, str]:
@@ -132,12 +115,18 @@ def environment(games: Sequence[str]) -> dict[str, str]:
     return {**os.environ, **REPRODUCIBLE_ENVIRONMENT, "PYTHONPATH": path}
 
 
-_parents: dict[tuple[object, ...], PreloadedParent] = {}
+_parents: weakref.WeakValueDictionary[tuple[object, ...], PreloadedParent] = weakref.WeakValueDictionary()
+_latest: PreloadedParent | None = None
+"""The parent that was asked for last, which waits for the next run; others live as long as their workers."""
 _choosing = threading.Lock()
 
 
 def parent_for(games: Sequence[str] = ()) -> PreloadedParent:
-    """Return a parent to fork one worker that imports games from those folders first, as if it was started now."""
+    """Return a parent to fork workers that import games from those folders first, as if they were started now.
+
+    Who has a worker of it refers to it until that is reaped.
+    """
+    global _latest
     decisive = tuple(WATCHED_VARIABLES.split())
     variables = tuple(
         sorted(item for item in os.environ.items() if item[0].startswith(decisive) and item[0] != CACHE_VARIABLE)
@@ -145,27 +134,13 @@ def parent_for(games: Sequence[str] = ()) -> PreloadedParent:
     api = (ROOT / "bots" / "base.py").stat()  # what bots inherit from is the installed one
     key = os.getpid(), tuple(games), variables, api.st_mtime_ns, api.st_size
     with _choosing:
-        for other, parent in [*_parents.items()]:
-            if other[0] != os.getpid():  # of the process that this one is a fork of
-                del _parents[other]
-            elif not parent.is_alive or (other != key and not parent.workers):
-                del _parents[other]
-                parent.leave()
-        if key not in _parents:
-            _parents[key] = PreloadedParent(games)
-        _parents[key].workers += 1
-        return _parents[key]
+        found = _parents.get(key)
+        if found is None or not found.is_alive:
+            found = _parents[key] = PreloadedParent(games)
+        _latest = found
+        return found
 
 
 def preload(*boards: tuple[str, int]) -> None:
     """Start the parent of workers to come, if there is none, and have it load boards, while this process goes on."""
-    parent = parent_for()
-    parent.workers -= 1
-    parent.load(boards)
-
-
-@atexit.register
-def _close() -> None:
-    for key, parent in _parents.items():
-        if key[0] == os.getpid():
-            parent.close()
+    parent_for().load(boards)

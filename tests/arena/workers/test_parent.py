@@ -6,8 +6,10 @@ import importlib
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
+import tempfile
 import threading
 
 import pytest
@@ -178,6 +180,18 @@ def test_a_parent_is_kept_for_the_next_run_unless_it_would_be_started_otherwise(
     monkeypatch.setenv("PYTHONWARNINGS", "ignore")
     second = started()
     assert len(second) == 1 and not second & first
+
+
+def test_a_parent_ends_though_the_end_of_a_worker_was_never_asked_for(monkeypatch):
+    ours, theirs = socket.socketpair()
+    with ours, theirs, tempfile.TemporaryFile() as file:
+        number, process = parent.parent_for().fork([theirs.fileno(), file.fileno(), file.fileno()])
+    os.close(process)
+    first = parents_of(os.getpid())
+    monkeypatch.setenv("PYTHONWARNINGS", "ignore")
+    parent.preload()
+    assert not parents_of(os.getpid()) & first
+    wait_until(lambda: gone([number]), "its worker ends")
 
 
 FORKS = """
