@@ -137,8 +137,11 @@ class Tokens:
         query = "SELECT token, kind, scopes, label, created, expires, revoked, used FROM tokens WHERE author = ?"
         return [TokenRow(*row) for row in self._database.rows(f"{query} ORDER BY token DESC", number_of(author))]
 
-    def revoke(self, author: str, token: int, actor: str) -> None:
-        """Revoke a token of an author; raises `AccountError` where there is none."""
+    def revoke(self, author: str, token: int, actor: str, kept_session: int = 0) -> None:
+        """Revoke a token of an author; raises `AccountError` where there is none.
+
+        With that of a program all sessions end, since it may have begun them, but `kept_session`, who asks.
+        """
         with self._database.change(actor) as change:
             done = change.run(
                 "UPDATE tokens SET revoked = coalesce(revoked, ?) WHERE token = ? AND author = ?",
@@ -146,4 +149,9 @@ class Tokens:
             )
             if not done.rowcount:
                 raise AccountError(f"author {author} has no token {token}")
+            if change.one("SELECT kind FROM tokens WHERE token = ?", token) == (API,):
+                change.run(
+                    "UPDATE tokens SET revoked = ? WHERE author = ? AND kind = ? AND token != ? AND revoked IS NULL",
+                    *(change.now, number_of(author), SESSION, kept_session),
+                )
             change.audit("revoke token", author, token=token)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from pathlib import Path
 from typing import Any
 
@@ -29,21 +29,32 @@ MAX_DETAIL_CHARS = 4_000
 """Of what a bot left behind when it failed, in a report."""
 
 
-def check_next(accounts: Accounts, home: Path, stopping: Callable[[], bool] = lambda: False) -> bool:
+class CheckError(ArenaError):
+    """A check could not be made; it says nothing of the bot."""
+
+    def __init__(self, label: str, reason: str) -> None:
+        super().__init__(f"{label} could not be checked: {reason}")
+        self.label = label
+
+
+def check_next(
+    accounts: Accounts, home: Path, stopping: Callable[[], bool] = lambda: False, failed: Set[str] = frozenset()
+) -> bool:
     """Check the version that has waited longest; return whether there was one.
 
-    A check that is stopped, or whose machine fails, is begun anew by the next process.
+    A check that is stopped, or whose machine fails, is begun anew. Versions that have `failed`, by label, come after
+    all others, so that none of them keeps others out. Raises `CheckError` where the machine fails.
     """
-    waiting = accounts.submissions.waiting(1)
+    waiting = sorted(accounts.submissions.waiting(), key=lambda version: version.label in failed)
     if not waiting:
         return False
     version = waiting[0]
     accounts.submissions.begin_check(version)
     try:
         valid = check_version(accounts, version, home, stopping)
-    except (StoreError, WorkerError, OSError):  # of this machine: nobody's bot is to blame
+    except (StoreError, WorkerError, OSError) as error:  # of this machine: nobody's bot is to blame
         accounts.submissions.restart_checks()
-        raise
+        raise CheckError(version.label, str(error)) from error
     if valid is None:
         accounts.submissions.restart_checks()
     else:

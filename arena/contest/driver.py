@@ -18,7 +18,7 @@ from pathlib import Path
 
 from arena.accounts import Accounts
 from arena.accounts.contests import CLOSED
-from arena.contest.checking import check_next
+from arena.contest.checking import CheckError, check_next
 from arena.contest.erasing import remove_sources
 from arena.contest.season_driver import SeasonDriver, is_season_over, season_to_drive
 from arena.core.errors import ConfigError
@@ -137,11 +137,16 @@ class Driver:
     def _check(self) -> None:
         """Check what is handed in, one after the other."""
         wait = POLL_SECONDS
+        failed: set[str] = set()
         while not self.stopping.is_set():
             try:
-                if check_next(self.accounts, self.home, self.stopping.is_set):
+                if check_next(self.accounts, self.home, self.stopping.is_set, failed):
                     wait = POLL_SECONDS
                     continue
+            except CheckError as error:
+                wait = POLL_SECONDS if error.label not in failed else min(2 * wait, MAX_RETRY_SECONDS)
+                failed.add(error.label)
+                self.say(f"{error}; it is tried again in {wait:g} s, others first")
             except Exception as error:  # whatever comes of a bot or a machine, checks go on
                 wait = min(2 * wait, MAX_RETRY_SECONDS)
                 self.say(f"a check failed: {error or type(error).__name__}; trying again in {wait:g} s")

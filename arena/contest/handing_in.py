@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
@@ -13,7 +13,7 @@ from arena.accounts.contests import CLOSED
 from arena.contest.config import ContestConfig
 from arena.core.errors import AccountError, BotError, UnwritableError
 from arena.registry.submissions import store_bundle
-from arena.registry.uploads import uploaded_bot
+from arena.registry.uploads import UploadedBot, uploaded_bot
 
 MIN_FREE_BYTES = 2**30
 """Room on the disk of the home below which nothing is handed in: matches in play need it."""
@@ -35,9 +35,10 @@ def hand_in(
     name: str,
     files: Mapping[str, bytes],
     main: str = "",
+    read: Callable[[Mapping[str, bytes], str], UploadedBot] = uploaded_bot,
 ) -> Received:
     """Keep the bot in uploaded files as a version of an author's bot; without a `name` it is the author's one bot's, or
-    that of the file. `main` is as for `arena.registry.uploads.uploaded_bot`.
+    that of the file. `main` is as for `arena.registry.uploads.uploaded_bot`, which is what `read` does.
 
     Raises `AccountError` for who may not hand in, or not now, `BotError` for files that hold no bot, `UnwritableError`
     where the disk is short.
@@ -51,7 +52,7 @@ def hand_in(
         raise BotError("the upload holds no file")
     name = name.strip() or _usual_name(accounts, config, author, files)
     accounts.submissions.check_allowed(config.name, author.id, name, config.allowance)
-    bot = uploaded_bot(files, main)
+    bot = read(files, main)
     try:
         store_bundle(bot.bundle, home)
     except OSError as error:

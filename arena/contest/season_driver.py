@@ -155,7 +155,7 @@ class SeasonDriver:
         local = now.astimezone(zone)
         due = local.replace(hour=hour, minute=minute, second=0, microsecond=0)
         due = due if due <= local else (local - timedelta(days=1)).replace(hour=hour, minute=minute, second=0)
-        started = self.store.runs.latest_run()[1] if self.store.runs.has_run() else self.contest.created
+        started = self.store.runs.plan_started() if self.store.runs.has_run() else self.contest.created
         return datetime.fromisoformat(started).astimezone(UTC) < due.astimezone(UTC)
 
     def _house_bots(self) -> Mapping[str, ResolvedBot]:

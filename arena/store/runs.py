@@ -85,6 +85,15 @@ class RunReader:
         number, started = self._latest("run, started")
         return int(number), str(started)
 
+    def plan_started(self) -> str:
+        """Return when the plan of the latest run was first run; others were run before."""
+        found, plan = self._latest("started, plan")
+        for started, packed in self._db.execute("SELECT started, plan FROM runs ORDER BY run DESC LIMIT -1 OFFSET 1"):
+            if (packed if isinstance(packed, str) else unpack_plan(packed, plan)) != plan:
+                break
+            found = started
+        return str(found)
+
     def has_one_plan(self) -> bool:
         """Whether all runs had the same plan."""
         return bool(self._db.execute("SELECT count(DISTINCT plan) < 2 FROM runs").fetchone()[0])

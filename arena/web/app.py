@@ -7,7 +7,7 @@ import gzip
 import html
 import sqlite3
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -15,6 +15,7 @@ from types import ModuleType
 from typing import Any
 
 from fastapi import FastAPI, HTTPException, Request, Response
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException as PlainHTTPException
@@ -220,20 +221,11 @@ def _add_errors(app: FastAPI) -> None:
         content = shown.html.encode("utf-8", "replace")
         return Response(content, status, {"Cache-Control": "no-store", **(headers or {})}, media_type="text/html")
 
-    async def not_found(request: Request, problem: Exception) -> Response:
-        return error(404, problem)
+    def says(status: int, headers: dict[str, str] | None = None) -> Callable[[Request, Exception], Awaitable[Response]]:
+        async def answer(request: Request, problem: Exception) -> Response:
+            return error(status, problem, headers)
 
-    async def forbidden(request: Request, problem: Exception) -> Response:
-        return error(403, problem)
-
-    async def unusable(request: Request, problem: Exception) -> Response:
-        return error(500, problem)
-
-    async def too_many(request: Request, problem: Exception) -> Response:
-        return error(503, problem, {"Retry-After": "10"})
-
-    async def not_yet(request: Request, problem: Exception) -> Response:
-        return error(503, problem, {"Retry-After": "5"})
+        return answer
 
     async def database(request: Request, problem: Exception) -> Response:
         return error(500, f"a log cannot be read: {problem}")
@@ -245,21 +237,28 @@ def _add_errors(app: FastAPI) -> None:
         words = {404: "there is no page of this address", 405: "this page cannot be changed"}
         return error(problem.status_code, words.get(problem.status_code, str(problem.detail)), problem.headers)
 
+    async def invalid(request: Request, problem: Any) -> Response:
+        where, *_, name = problem.errors()[0]["loc"]
+        if where == "path":
+            return error(404, "there is no page of this address")
+        return error(400, f"{name}: {problem.errors()[0]['msg']}")
+
     async def unforeseen(request: Request, problem: Exception) -> Response:
         print(f"error: {request.url.path[:200]!r}: {summarise_error(problem)}", file=sys.stderr, flush=True)
         return error(500, "the server failed on this page; its terminal says why")
 
     handlers: list[tuple[Any, Any]] = [
-        *((kind, not_found) for kind in (NotFoundError, UnknownFileError)),
+        *((kind, says(404)) for kind in (NotFoundError, UnknownFileError)),
         *[
-            (ForbiddenError, forbidden),
-            (TooManyError, too_many),
-            *((kind, not_yet) for kind in (LockedError, NoRunError)),
-            (ArenaError, unusable),
+            (ForbiddenError, says(403)),
+            (TooManyError, says(503, {"Retry-After": "10"})),
+            *((kind, says(503, {"Retry-After": "5"})) for kind in (LockedError, NoRunError)),
+            (ArenaError, says(500)),
             (sqlite3.Error, database),
             (OSError, unforeseen),
             (ClientDisconnect, cut_off),
         ],
+        (RequestValidationError, invalid),
         *((kind, http) for kind in (HTTPException, PlainHTTPException)),
         (Exception, unforeseen),
     ]

@@ -19,6 +19,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.connection import Connection
 from typing import TypeVar
 
@@ -38,19 +39,24 @@ class ComputeProcess:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
+        self._starter = ThreadPoolExecutor(1, "compute")
+        """Its thread starts the process, which ends with the thread that has started it."""
         self._process: subprocess.Popen[bytes] | None = None
         self._connection: Connection | None = None
         self._is_closed = False
 
-    def run(self, compute: Callable[[], T]) -> tuple[T, float]:
+    def run(self, compute: Callable[[], T], limit: float | None = None) -> tuple[T, float]:
         """Return what a function returns, and the processor seconds that it took; who comes later waits.
 
-        The function, what it returns and what it raises are pickled. Raises what it raises, and `ComputingError`.
+        The function, what it returns and what it raises are pickled. Raises what it raises, and `ComputingError`, also
+        where it takes longer than `limit`, in seconds; then the process ends.
         """
         with self._lock:
             try:
                 connection = self._started()
                 connection.send(compute)
+                if not connection.poll(limit):
+                    raise EOFError
                 value, error, seconds = connection.recv()
             except (EOFError, OSError):
                 self._end()
@@ -69,9 +75,7 @@ class ComputeProcess:
                 command = [sys.executable, "-P", "-m", "arena.web.compute_process", str(number)]
                 if self._is_closed:
                     raise EOFError
-                self._process = subprocess.Popen(
-                    command, stdin=subprocess.DEVNULL, pass_fds=[number], start_new_session=True
-                )
+                self._process = self._starter.submit(_start, command, number).result()
                 self._connection = Connection(ours.detach())
         return self._connection
 
@@ -93,6 +97,11 @@ class ComputeProcess:
             self._end()
         finally:
             self._lock.release()
+            self._starter.shutdown()
+
+
+def _start(command: list[str], descriptor: int) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(command, stdin=subprocess.DEVNULL, pass_fds=[descriptor], start_new_session=True)
 
 
 def main(connection: Connection) -> None:

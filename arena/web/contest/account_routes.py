@@ -231,6 +231,6 @@ def _add_tokens(app: FastAPI, portal: Portal) -> None:
 
     @app.post("/account/tokens/{token}/revoke", dependencies=[WithToken], response_model=None)
     def revoke(request: Request, token: int) -> Response:
-        author = portal.submitter(request).author.id
-        portal.accounts.tokens.revoke(author, token, author)
+        grant = portal.submitter(request)
+        portal.accounts.tokens.revoke(grant.author.id, token, grant.author.id, grant.id)
         return RedirectResponse(portal.links.account(), 303)

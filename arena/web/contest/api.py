@@ -385,7 +385,7 @@ def _add_matches(api: FastAPI, portal: Portal) -> None:
     def matches(request: Request, id: str, bot: str = "", after: str = "", limit: Limit = 50) -> Matches:
         """Return matches of the present season, the newest first; `bot` is the label of a version, `b12.3`."""
         view = portal.view(id)
-        check_sees_matches(portal.accounts, view, portal.door.grant(request))
+        check_sees_matches(portal.accounts, view, portal.door.grant(request), portal.now)
         log = portal.catalog.log(view.season())
         cursor = _cursor(after)
         index, found = portal.catalog.find(log, MatchFilter(bot=bot or None), most=limit, after=cursor)
@@ -398,7 +398,7 @@ def _add_matches(api: FastAPI, portal: Portal) -> None:
     def replay(request: Request, id: str, match: str) -> ReplayRecord:
         """Return a match of the present season with its moves."""
         view = portal.view(id)
-        check_sees_matches(portal.accounts, view, portal.door.grant(request))
+        check_sees_matches(portal.accounts, view, portal.door.grant(request), portal.now)
         line, moves = match_pages.moves_of(portal.catalog, view.season(), match)
         return ReplayRecord(**_match(line), moves=moves)
 

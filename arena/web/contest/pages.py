@@ -118,7 +118,7 @@ def standings_event(portal: Portal, id: str) -> str:
 
 def _sees_matches(portal: Portal, view: ContestView, grant: Grant | None) -> bool:
     try:
-        check_sees_matches(portal.accounts, view, grant)
+        check_sees_matches(portal.accounts, view, grant, portal.now)
     except AccountError:
         return False
     return True

@@ -6,14 +6,17 @@ import contextlib
 import re
 from collections.abc import Iterator, Mapping
 from datetime import datetime
+from functools import partial
 
 from fastapi import FastAPI, Request
 
 from arena.accounts import Accounts, ContestBot, Grant
 from arena.accounts.tokens import SUBMIT
-from arena.core.errors import AccountError
+from arena.core.errors import AccountError, BotError
 from arena.core.names import CONTESTS_FOLDER
+from arena.registry.uploads import UploadedBot, uploaded_bot
 from arena.web.catalog import Log, LogCatalog, LogNames, NotFoundError
+from arena.web.compute_process import ComputeProcess, ComputingError
 from arena.web.contest.access import Door
 from arena.web.contest.views import Configs, ContestView, view_of
 from arena.web.event_streams import TooManyError
@@ -24,6 +27,7 @@ HAND_IN_PATTERN = re.compile(r"/contests/([^/]+)/(?:hand-in|submissions)$")
 """Addresses to which bots are handed in."""
 MAX_UPLOADS = 4
 """Bots that are received at once: each may be in memory whole."""
+MAX_READ_SECONDS = 20.0
 
 
 class Portal:
@@ -37,6 +41,7 @@ class Portal:
         self.configs = Configs()
         self._uploads: set[str] = set()
         """Authors who hand in just now; used from the event loop alone."""
+        self._reader = ComputeProcess()
         self.catalog.names_in = self._names_in
         self.links.has_contests = lambda: self.door.has_accounts
 
@@ -49,7 +54,8 @@ class Portal:
         return self.accounts.database.clock()
 
     def close(self) -> None:
-        """Close the accounts."""
+        """Close the accounts, and end the process that reads uploads."""
+        self._reader.close()
         self.door.close()
 
     def view(self, id: str) -> ContestView:
@@ -113,6 +119,17 @@ class Portal:
             yield
         finally:
             self._uploads.discard(author)
+
+    def read_upload(self, files: Mapping[str, bytes], main: str) -> UploadedBot:
+        """Return the bot in uploaded files; raises `BotError`.
+
+        They are read in a process of their own, since to parse Python may take seconds, and all that a hostile file can
+        end is that process.
+        """
+        try:
+            return self._reader.run(partial(uploaded_bot, dict(files), main), MAX_READ_SECONDS)[0]
+        except ComputingError:
+            raise BotError(f"the upload could not be read within {MAX_READ_SECONDS:g} s") from None
 
     def public(self, request: Request, path: str) -> str:
         """Return the whole address of a path of this server, as the request names it."""

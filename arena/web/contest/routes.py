@@ -93,7 +93,7 @@ def _add_matches(app: FastAPI, portal: Portal, folder: str) -> None:
 
     def log_name(request: Request, id: str, season: str) -> str:
         view = portal.view(id)
-        check_sees_matches(portal.accounts, view, portal.door.grant(request))
+        check_sees_matches(portal.accounts, view, portal.door.grant(request), portal.now)
         return f"{CONTESTS_FOLDER}/{view.id}/{season}{folder}"
 
     prefix = f"/contests/{{id}}/{{season}}{folder}/matches"
@@ -161,7 +161,7 @@ def received_from(
 ) -> Received:
     """Hand files in for an author, as `arena.contest.handing_in.hand_in` does; raises an `ArenaError`."""
     who = portal.accounts.authors.get(author)
-    return hand_in(portal.accounts, portal.catalog.home, view.config, who, name, files, main)
+    return hand_in(portal.accounts, portal.catalog.home, view.config, who, name, files, main, portal.read_upload)
 
 
 def _add_bots(app: FastAPI, portal: Portal) -> None:

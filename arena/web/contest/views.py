@@ -263,9 +263,13 @@ def entries_of(accounts: Accounts, author: str, contest: str) -> list[Entry]:
     return found
 
 
-def check_sees_matches(accounts: Accounts, view: ContestView, grant: Grant | None) -> None:
-    """Raise `AccountError` unless who asks may see the matches of a contest."""
-    if view.config.show_matches == "everybody" or (grant is not None and grant.author.is_organiser):
+def check_sees_matches(accounts: Accounts, view: ContestView, grant: Grant | None, now: datetime) -> None:
+    """Raise `AccountError` unless who asks may see the matches of a contest at a time."""
+    if grant is not None and grant.author.is_organiser:
+        return
+    if is_frozen(view, now):
+        raise AccountError("the standings are frozen, and matches are shown again when the contest is over")
+    if view.config.show_matches == "everybody":
         return
     if view.config.show_matches == "nobody":
         raise AccountError("the matches of this contest are not shown")

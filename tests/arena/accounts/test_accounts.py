@@ -235,6 +235,23 @@ def test_a_new_session_ends_the_oldest_of_many(accounts):
     assert kept == [False] + [True] * MAX_TOKENS
 
 
+def test_revoking_the_token_of_a_program_ends_the_sessions_that_it_may_have_begun(accounts):
+    ann, bob = author(accounts), author(accounts, "Bob")
+    program = accounts.tokens.issue(ann, "api", ["read"], OPERATOR)
+    asking, other, bobs = (accounts.tokens.issue(of, "session", ["read"], OPERATOR) for of in (ann, ann, bob))
+    accounts.tokens.revoke(ann.id, accounts.tokens.check(program).id, ann.id, accounts.tokens.check(asking).id)
+    assert [accounts.tokens.check(each) is not None for each in (program, asking, other, bobs)] == [
+        *(False, True, False, True)
+    ]
+
+
+def test_revoking_a_session_ends_no_other(accounts):
+    ann = author(accounts)
+    one, other = (accounts.tokens.issue(ann, "session", ["read"], OPERATOR) for _ in range(2))
+    accounts.tokens.revoke(ann.id, accounts.tokens.check(one).id, ann.id)
+    assert accounts.tokens.check(other) is not None
+
+
 def test_a_token_lets_in_while_another_process_writes(accounts, tmp_path):
     token = accounts.tokens.issue(author(accounts), "api", ["read"], OPERATOR)
     with contextlib.closing(sqlite3.connect(tmp_path / DATABASE_FILE, isolation_level=None)) as other:

@@ -7,17 +7,19 @@ import math
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from arena.accounts import OPERATOR
-from arena.contest import rounds, season_driver
+from arena.accounts import OPERATOR, Accounts, BotVersion
+from arena.contest import checking, rounds, season_driver
+from arena.contest.checking import CheckError, check_next
 from arena.contest.driver import only_driver
 from arena.contest.erasing import erase_author
 from arena.contest.final import commit_to_key, is_final_over
 from arena.contest.layout import final_log, season_folder, season_log
 from arena.contest.standings import read_rounds, read_standings
-from arena.core.errors import ConfigError, UnwritableError
+from arena.core.errors import ConfigError, UnwritableError, WorkerError
 from arena.core.paths import ROOT
 from arena.runner.run import Run
 from arena.schedule.blocks import Schedule
@@ -226,6 +228,28 @@ def test_a_nightly_contest_waits_for_its_hour(tmp_path: Path) -> None:
         assert playing(home) == ["b1.1", "house:random"]
     finally:
         home.close()
+
+
+def test_a_version_whose_check_fails_by_the_machine_keeps_no_other_out(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = (home.hand_in(home.author(name), name, good(0)) for name in ("one", "two"))
+    check = checking.check_version
+
+    def fails(accounts: Accounts, version: BotVersion, *rest: Any) -> bool | None:
+        if version.label == first.label:
+            raise WorkerError("no process can be started")
+        return check(accounts, version, *rest)
+
+    monkeypatch.setattr(checking, "check_version", fails)
+    with pytest.raises(CheckError) as caught:
+        check_next(home.accounts, home.path)
+    assert caught.value.label == first.label
+    assert check_next(home.accounts, home.path, failed={first.label})
+    assert (home.state(first), home.state(second)) == ("waiting", "valid")
+    monkeypatch.setattr(checking, "check_version", check)
+    assert check_next(home.accounts, home.path, failed={first.label})
+    assert home.state(first) == "valid"
 
 
 def test_one_process_drives_a_home(tmp_path: Path) -> None:

@@ -33,6 +33,18 @@ def test_one_process_computes_all_and_it_is_another_one(computer):
     assert first == second != os.getpid() and seconds >= 0
 
 
+def test_the_process_outlives_the_thread_that_first_asked():
+    computer, found = ComputeProcess(), []
+    try:
+        for _ in range(5):
+            thread = threading.Thread(target=lambda: found.append(computer.run(os.getpid)[0]))
+            thread.start()
+            thread.join()
+        assert len(found) == 5 and len({*found}) == 1
+    finally:
+        computer.close()
+
+
 def test_processor_time_that_is_spent_there_is_told(computer):
     assert computer.run(partial(sum, range(3_000_000)))[1] > 0.005
 
@@ -50,6 +62,14 @@ def test_what_goes_wrong_there_is_raised_here_and_the_next_one_is_computed(compu
     with pytest.raises(kind, match=words):
         computer.run(compute)
     assert computer.run(partial(abs, -1))[0] == 1
+
+
+def test_what_takes_longer_than_its_limit_is_ended_and_the_next_one_is_computed(computer):
+    process, _ = computer.run(os.getpid)
+    with pytest.raises(ComputingError):
+        computer.run(partial(time.sleep, 600), 0.05)
+    assert gone([process])
+    assert computer.run(partial(abs, -1), 600.0)[0] == 1
 
 
 def test_a_process_that_is_killed_costs_what_it_was_at_and_another_follows(computer):

@@ -70,11 +70,12 @@ def arena_of(tmp_path):
         people["boss"] = Person(app, accounts, "Boss", "organiser")
         people["stranger"] = Person(app, accounts)
         portal = vars(app.app)["app"].state.portal
+        opened.append(portal)
         return SimpleNamespace(app=app, home=tmp_path, accounts=accounts, portal=portal, door=portal.door, **people)
 
     yield make
-    for accounts in opened:
-        accounts.close()
+    for each in opened:
+        each.close()
 
 
 @pytest.fixture

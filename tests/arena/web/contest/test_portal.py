@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 import zipfile
+from functools import partial
 
 import pytest
 
@@ -463,6 +464,24 @@ def test_sources_are_not_parsed_for_who_may_not_hand_in(cup, monkeypatch, why):
     assert person.api("POST", "/contests/cup/submissions?name=n&file=a.py", content=BOT).status_code in (400, 403)
 
 
+def test_an_upload_that_takes_too_long_to_read_is_refused_and_the_next_one_is_read(cup, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr("arena.web.contest.portal.MAX_READ_SECONDS", 0.0)
+        answer = hand_in(cup.ann)
+        assert answer.status_code == 400
+        assert "could not be read" in answer.text
+    assert hand_in(cup.ann).status_code == 303
+
+
+@pytest.mark.parametrize(
+    ("address", "status"), [("/contests/cup/certificates/x.svg", 404), ("/contests/cup?start=x", 400)]
+)
+def test_an_address_with_a_word_for_a_number_is_a_page_of_words(cup, address, status):
+    answer = cup.stranger.get(address)
+    assert answer.status_code == status
+    assert answer.headers["content-type"].startswith("text/html")
+
+
 HUGE = 10**30
 FORM = "application/x-www-form-urlencoded; charset="
 
@@ -508,6 +527,24 @@ def test_a_deadline_is_a_time_of_our_centuries(cup):
         assert answer.status_code == 400
         assert "must be a time such as" in answer.text
     assert cup.ann.get("/contests/cup/hand-in").status_code == 200
+
+
+def test_matches_tell_nothing_while_standings_are_frozen(arena_of):
+    cup = arena_of(freeze="2026-05-01T00:00:01", deadline="2099-01-01T00:00:00")
+    write_round(cup.home)
+    pages = ["/contests/cup/season-1/matches", "/contests/cup/season-1/matches/abc"]
+    asked = [
+        *((person.get, page) for person in (cup.ann, cup.stranger) for page in pages),
+        *((partial(cup.ann.api, "GET"), f"/contests/cup/matches{part}") for part in ("", "/abc")),
+    ]
+    for get, address in asked:
+        answer = get(address)
+        assert answer.status_code == 403
+        assert "frozen" in answer.text
+    assert "/season-1/matches" not in cup.ann.get("/contests/cup").text
+    assert cup.boss.get(pages[0]).status_code != 403
+    cup.accounts.contests.close("cup", OPERATOR)
+    assert cup.ann.get(pages[0]).status_code != 403
 
 
 def test_standings_come_back_when_a_frozen_contest_is_over(arena_of):
