@@ -7,7 +7,7 @@ The newest valid version of a bot plays. A version is `waiting` until it is chec
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -82,12 +82,14 @@ class Submissions:
         name: str,
         source: tuple[str, str, str],
         allowance: Allowance,
+        store: Callable[[], object] = lambda: None,
     ) -> tuple[BotVersion, bool]:
         """Keep a source, by its bundle's hash, module and class, as a version of the author's bot of that name.
 
-        Return the version, and whether it is new: the same source as the bot's newest one is not. The file of the
-        bundle has to be there already. Raises `AccountError` for who is
-        banned or takes no part, a name of somebody else's bot, or more than is allowed.
+        Return the version, and whether it is new: the same source as the bot's newest one is not. `store` writes the
+        file of a new one, while no other process changes anything: so nobody removes it as that of an erased author.
+        Raises `AccountError` for who is banned or takes no part, a name of somebody else's bot, or more than is
+        allowed.
         """
         checked_name(name, "bot")
         with self._database.change(author) as change:
@@ -97,6 +99,7 @@ class Submissions:
                 if newest is not None and newest.source == source and newest.state != REFUSED:
                     return newest, False
             _check_allowance(change, contest, author, allowance, is_new=known is None or known.withdrawn)
+            store()
             bot = known.bot if known is not None else _add_bot(change, contest, author, name)
             change.run("UPDATE bots SET withdrawn = NULL WHERE bot = ?", bot)
             number = change.one("SELECT coalesce(max(number), 0) + 1 FROM versions WHERE bot = ?", bot)[0]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from arena.accounts import Accounts
+from arena.accounts import ARENA, Accounts
 from arena.accounts.contests import CLOSED
 from arena.contest.layout import ARCHIVE_FILE, final_log, season_log
 from arena.core.errors import StoreError
@@ -40,14 +40,15 @@ def erase_author(accounts: Accounts, home: Path, author: str, actor: str) -> Era
 
 def remove_sources(accounts: Accounts, home: Path) -> Erasure:
     """Remove the sources of all erased authors that nobody else has handed in."""
-    gone = accounts.submissions.all_erased_bundles()
     kept = {version.hash for bot in submitted(home).values() for version in bot.versions}
     count = 0
-    for bundle in sorted(gone - kept):
-        path = source_path(bundle, home)
-        count += path.exists()
-        for each in (path, path.with_suffix(".json")):
-            each.unlink(missing_ok=True)
+    with accounts.database.change(ARENA):  # nobody hands one of them in meanwhile
+        gone = accounts.submissions.all_erased_bundles()
+        for bundle in sorted(gone - kept):
+            path = source_path(bundle, home)
+            count += path.exists()
+            for each in (path, path.with_suffix(".json")):
+                each.unlink(missing_ok=True)
     playing = {
         of(home, contest.id, contest.season)
         for contest in accounts.contests.all()

@@ -53,12 +53,15 @@ def hand_in(
     name = name.strip() or _usual_name(accounts, config, author, files)
     accounts.submissions.check_allowed(config.name, author.id, name, config.allowance)
     bot = read(files, main)
-    try:
-        store_bundle(bot.bundle, home)
-    except OSError as error:
-        raise UnwritableError(f"the bot cannot be kept: {error.strerror}", "Make room") from None
+
+    def store() -> None:
+        try:
+            store_bundle(bot.bundle, home)
+        except OSError as error:
+            raise UnwritableError(f"the bot cannot be kept: {error.strerror}", "Make room") from None
+
     source = (bot.bundle.hash, bot.module, bot.class_name)
-    return Received(*accounts.submissions.hand_in(config.name, author.id, name, source, config.allowance))
+    return Received(*accounts.submissions.hand_in(config.name, author.id, name, source, config.allowance, store))
 
 
 def check_open(accounts: Accounts, config: ContestConfig, author: Author, now: datetime) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 
+from arena.match.faults import KnownFault
 from arena.match.heartbeat import NOBODY
 from arena.schedule.blocks import MatchSpec
 from arena.workers.messages import MatchOrder, WorkerDeath
@@ -12,7 +13,7 @@ from arena.workers.messages import MatchOrder, WorkerDeath
 MatchKey = tuple[bytes, int]
 """Identity of the block, and line-up."""
 MAX_TRIES = 3
-"""Worker processes that a match may end; workers that may be lost with it in a chunk, then alone."""
+"""Worker processes that a match may end in the same way; workers that may be lost with it in a chunk, then alone."""
 MAX_REPLAYS_AFTER_KILLS = 20
 """Replays of matches in a run because the process of one bot was killed, perhaps from outside."""
 
@@ -28,8 +29,8 @@ class RetryPolicy:
     def __init__(self) -> None:
         self.given_up: dict[MatchSpec, str] = {}
         """Matches that are not tried again, each with the reason."""
-        self._deaths: defaultdict[MatchKey, Counter[int]] = defaultdict(Counter)
-        """By match and by the seat that was at work, or `NOBODY`."""
+        self._deaths: defaultdict[MatchKey, Counter[KnownFault]] = defaultdict(Counter)
+        """By match and by what the seat that was at work, or `NOBODY`, would be charged with."""
         self._losses: Counter[MatchKey] = Counter()
         self._kills: Counter[int] = Counter()
         """By entry."""
@@ -67,15 +68,19 @@ class RetryPolicy:
     def on_worker_death(self, match: MatchOrder, death: WorkerDeath) -> MatchOrder | None:
         """Return the match in which a worker process ended as it is to be tried again; None to give it up.
 
-        Deaths are counted by the seat that was at work, since others say nothing of it.
+        A seat is charged when deaths are alike: at the same ply, in the same way. A process that is killed from outside
+        now and then is none of a bot's; only twice as many deaths of any kind while a seat is at work are.
         """
         spec, charges = match
+        fault = death.charge()
         deaths = self._deaths[key_of(spec)]
-        deaths[death.seat] += 1
+        deaths[fault] += 1
+        of_seat = sum(count for each, count in deaths.items() if each.seat == death.seat)
         certain = death.cause == "timeout" and not death.starved
-        if not certain and deaths[death.seat] < MAX_TRIES:
+        is_known = deaths[fault] >= MAX_TRIES or of_seat >= MAX_TRIES * (1 if death.seat == NOBODY else 2)
+        if not certain and not is_known:
             return match
         if death.seat != NOBODY:
-            return MatchOrder(spec, [*charges, death.charge()])
+            return MatchOrder(spec, [*charges, fault])
         self.given_up[spec] = f"its worker process ended {MAX_TRIES} times ({death.how or death.cause})"
         return None

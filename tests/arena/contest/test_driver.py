@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
-from collections.abc import Iterator
+import sqlite3
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from arena.accounts import OPERATOR, Accounts, BotVersion
-from arena.contest import checking, rounds, season_driver
+from arena.accounts import DATABASE_FILE, OPERATOR, Accounts, BotVersion
+from arena.contest import checking, erasing, handing_in, rounds, season_driver
 from arena.contest.checking import CheckError, check_next
 from arena.contest.driver import only_driver
 from arena.contest.erasing import erase_author
 from arena.contest.final import commit_to_key, is_final_over
+from arena.contest.handing_in import hand_in
 from arena.contest.layout import final_log, season_folder, season_log
 from arena.contest.standings import read_rounds, read_standings
 from arena.core.errors import ConfigError, UnwritableError, WorkerError
 from arena.core.paths import ROOT
+from arena.registry.submissions import source_path, store_bundle
 from arena.runner.run import Run
 from arena.schedule.blocks import Schedule
 from arena.schedule.ladder_rounds import has_news
@@ -250,6 +254,30 @@ def test_a_version_whose_check_fails_by_the_machine_keeps_no_other_out(
     monkeypatch.setattr(checking, "check_version", check)
     assert check_next(home.accounts, home.path, failed={first.label})
     assert home.state(first) == "valid"
+
+
+def test_no_source_is_removed_while_it_is_handed_in_again(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    alone: list[bool] = []
+
+    def spied(done: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*given: Any) -> Any:
+            with contextlib.closing(sqlite3.connect(home.path / DATABASE_FILE, timeout=0.0)) as other:
+                try:
+                    other.execute("BEGIN IMMEDIATE")
+                    alone.append(False)
+                except sqlite3.OperationalError:
+                    alone.append(True)
+            return done(*given)
+
+        return call
+
+    monkeypatch.setattr(handing_in, "store_bundle", spied(store_bundle))
+    monkeypatch.setattr(erasing, "source_path", spied(source_path))
+    one = home.accounts.authors.get(home.author("one"))
+    hand_in(home.accounts, home.path, home.config, one, "a", {"bot.py": good(0).encode()})
+    assert alone == [True]
+    assert erase_author(home.accounts, home.path, one.id, OPERATOR).sources == 1
+    assert alone == [True, True]
 
 
 def test_one_process_drives_a_home(tmp_path: Path) -> None:

@@ -299,19 +299,24 @@ def test_what_is_held_of_a_plan_in_memory_does_not_grow_with_it(tmp_path, resume
 
 
 def deaths(tmp_path, *seats):
-    """What becomes of the first match of a plan whose worker ends again and again, with these seats at work."""
+    """What becomes of the first match of a plan whose worker ends again and again, with these seats at work.
+
+    A seat may be given with a ply and how it ended.
+    """
     plan = schedule("ab", blocks=1)
     with Store.create(tmp_path / "m.db") as store:
         begin(store, plan)
         todo = MatchQueue(Tournament(store, plan))
-        for seat in seats:
+        for each in seats:
+            seat, ply, how = each if isinstance(each, tuple) else (each, 3, "it ended with code 1")
             chunk = todo.next_chunk(1)
-            todo.on_worker_death(chunk, WorkerDeath(0, seat, 3, "crash", how="it ended with code 1"))
+            todo.on_worker_death(chunk, WorkerDeath(0, seat, ply, "crash", how=how))
         chunk = todo.next_chunk(1)
         return [[*charges] for _, charges in chunk.matches][:1], len(todo.not_played)
 
 
 CHARGED = KnownFault(0, 3, "crash", "it ended with code 1")
+KILLED, EARLIER = (0, 3, "killed by SIGKILL"), (0, 1, "it ended with code 1")
 
 
 @pytest.mark.parametrize(
@@ -322,6 +327,10 @@ CHARGED = KnownFault(0, 3, "crash", "it ended with code 1")
         ((0, NOBODY, 0), []),
         ((0, NOBODY, 0, NOBODY, 0), [CHARGED]),
         ((0, 1, 0, NOBODY, 1, NOBODY, 0), [CHARGED]),
+        ((0, 0, KILLED), []),
+        ((0, 0, EARLIER), []),
+        ((0, KILLED, EARLIER, 0, 0), [CHARGED]),
+        ((0, KILLED, EARLIER, 0, KILLED, EARLIER), [CHARGED._replace(ply=1)]),
         ((0, 0, 0, 1, 1, 1), [CHARGED, CHARGED._replace(seat=1)]),
     ],
 )
