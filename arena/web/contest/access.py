@@ -19,7 +19,7 @@ from arena.accounts.tokens import ADMIN, MAX_TOKEN_CHARS, SESSION_DAYS
 from arena.core.errors import AccountError, ArenaError
 from arena.web.connections import network_of
 
-COOKIE = "arena_session"
+COOKIE, HOST_PREFIX = "arena_session", "__Host-"
 BEARER = "bearer "
 MAX_BUCKETS = 20_000
 """Clients that a limit of rates remembers; those that asked longest ago are forgotten."""
@@ -128,7 +128,16 @@ def bearer_of(request: Request) -> str:
 
 def token_of(request: Request) -> str:
     """Return the token of a request, of a program or a browser; empty without one."""
-    return bearer_of(request) or request.cookies.get(COOKIE, "")
+    return bearer_of(request) or request.cookies.get(_cookie(request), "")
+
+
+def _cookie(request: Request) -> str:
+    """Return the name of the cookie: where it can be, one that browsers take from this server alone.
+
+    Else a server of a neighbouring name could sign a browser in to an account of its own (RFC 6265bis, cookie names).
+    """
+    is_own = request.url.scheme == "https" and not request.scope.get("root_path")
+    return f"{HOST_PREFIX}{COOKIE}" if is_own else COOKIE
 
 
 def client_of(request: Request) -> str:
@@ -139,7 +148,7 @@ def client_of(request: Request) -> str:
 def sign_in(request: Request, response: Response, token: str) -> None:
     """Have the browser keep a token, for as long as it counts, out of reach of scripts and other sites."""
     response.set_cookie(
-        COOKIE,
+        _cookie(request),
         token,
         max_age=SESSION_DAYS * 86_400,
         path=request.scope.get("root_path") or "/",
@@ -151,4 +160,10 @@ def sign_in(request: Request, response: Response, token: str) -> None:
 
 def sign_out(request: Request, response: Response) -> None:
     """Have the browser forget its token."""
-    response.delete_cookie(COOKIE, path=request.scope.get("root_path") or "/")
+    response.delete_cookie(
+        _cookie(request),
+        path=request.scope.get("root_path") or "/",
+        secure=request.url.scheme == "https",
+        httponly=True,
+        samesite="lax",
+    )

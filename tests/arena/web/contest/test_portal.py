@@ -8,12 +8,14 @@ import zipfile
 from functools import partial
 
 import pytest
+from starlette.testclient import TestClient
 
 from arena.accounts import OPERATOR, Allowance
 from arena.contest.final import commit_to_key
 from arena.contest.layout import final_log
 from arena.core.errors import LockedError
 from arena.store import Store
+from arena.web.addresses import addresses_of
 from arena.web.app import create_app
 from arena.web.contest.access import RateLimit
 from tests.arena.web.contest.conftest import BOT, client_of, finish_check, hand_in, write_round
@@ -563,6 +565,30 @@ def test_who_organises_no_more_signs_in_as_an_author(cup):
     assert browser.post("/sign-in", data={"token": given, "secret": token}).status_code == 303
     assert browser.get("/account").status_code == 200
     assert browser.get("/contests/cup/organise").status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("public", "name"),
+    [("https://arena.example", "__Host-arena_session"), ("https://arena.example/club", "arena_session")],
+)
+def test_browsers_take_the_cookie_from_no_neighbour_where_that_can_be_had(cup, public, name):
+    app = create_app(cup.home, addresses_of(public_url=public))
+    http = TestClient(app, base_url="https://arena.example", follow_redirects=False)
+    with http:
+        path = public.removeprefix("https://arena.example")
+        given = re.search('name="arena-token" content="([^"]+)"', http.get(f"{path}/sign-in").text)[1]
+        fields = {"token": given, "secret": cup.ann.token}
+        answer = http.post(f"{path}/sign-in", data=fields, headers={"Origin": "https://arena.example"})
+        assert answer.status_code == 303
+        cookie = answer.headers["set-cookie"]
+        assert cookie.startswith(f"{name}=arena_")
+        assert "Secure" in cookie
+        assert f"Path={path or '/'};" in cookie
+        assert http.get(f"{path}/account").status_code == 200
+        session = http.cookies[name]
+        http.cookies.clear()
+        http.cookies.set("arena_session" if path == "" else "__Host-arena_session", session)
+        assert http.get(f"{path}/account").status_code == 303
 
 
 def test_a_browser_that_may_only_read_changes_nothing_of_its_account(cup):
