@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import re
+from collections.abc import Collection
 from typing import NamedTuple
 
 from arena.accounts.database import Change, Database
@@ -12,6 +15,7 @@ from arena.core.names import shown_name
 READER, AUTHOR, ORGANISER = ROLES = ("reader", "author", "organiser")
 MAX_NAME_CHARS = 64
 COLUMNS = "author, name, role, created, erased"
+ID_PATTERN = re.compile("a[0-9]{1,15}")
 
 
 class Author(NamedTuple):
@@ -96,6 +100,12 @@ class Authors:
     def all(self) -> list[Author]:
         """Return all authors, by number."""
         return [author_of(row) for row in self._database.rows(f"SELECT {COLUMNS} FROM authors ORDER BY author")]
+
+    def names(self, ids: Collection[str]) -> dict[str, str]:
+        """Return the names of authors by their ids; what is no author's id is left out."""
+        numbers = json.dumps([int(id[1:]) for id in ids if ID_PATTERN.fullmatch(id)])
+        query = "SELECT author, name FROM authors WHERE author IN (SELECT value FROM json_each(?))"
+        return {f"a{author}": name for author, name in self._database.rows(query, numbers)}
 
     def erased(self) -> int:
         """Return how many authors are erased."""

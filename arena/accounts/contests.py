@@ -132,6 +132,12 @@ class Contests:
         """Return all who take part in a contest, in the order of their ids."""
         return self._members("WHERE m.contest = ? ORDER BY m.author", id)
 
+    def members_from(self, id: str, start: int, most: int, part: str = "") -> list[Member]:
+        """Return at most so many who take part in a contest, from a place on, whose names have a `part`."""
+        named = "AND instr(folded, ?)" if as_read(part) else "AND ? = ''"
+        where = f"WHERE m.contest = ? {named} ORDER BY m.author LIMIT ? OFFSET ?"
+        return self._members(where, id, as_read(part), most, start)
+
     def contests_of(self, author: str) -> list[str]:
         """Return the contests that an author takes part in."""
         query = "SELECT contest FROM members WHERE author = ? ORDER BY contest"

@@ -219,6 +219,15 @@ class Submissions:
         """Return the bots of a contest, withdrawn ones too, in the order of their ids."""
         return self._bots("WHERE contest = ? ORDER BY b.bot", contest)
 
+    def bots_after(self, contest: str, number: int, most: int) -> list[ContestBot]:
+        """Return at most so many bots of a contest whose ids have larger numbers, in their order."""
+        where = "WHERE b.bot > ? AND +contest = ? ORDER BY b.bot LIMIT ?"  # in the order of the table, without sorting
+        return self._bots(where, number, contest, most)
+
+    def count(self, contest: str) -> int:
+        """Return how many bots a contest has, withdrawn ones too."""
+        return int(self._database.one("SELECT count(*) FROM bots WHERE contest = ?", contest)[0])
+
     def bots_of(self, author: str) -> list[ContestBot]:
         """Return the bots of an author in all contests."""
         return self._bots("WHERE b.author = ? ORDER BY b.bot", number_of(author))

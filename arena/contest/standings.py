@@ -8,20 +8,25 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Sequence
+import os
+from collections.abc import Generator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
-from arena.core.files import read_regular, write_file
+from arena.core.files import open_regular, read_regular, write_file
 from arena.core.models import Model
 
 STANDINGS_FILE, ROUNDS_FILE = "standings.json", "rounds.jsonl"
 MAX_STANDINGS_BYTES = 2**26
 MAX_ROUNDS_BYTES = 2**27
+"""Most bytes that are read of the file of rounds, from its end."""
 MAX_ROUNDS_READ = 200
 """Latest rounds that are read of all."""
+READ_BYTES = 2**18
+"""Bytes of the file of rounds that are read at a time."""
 
 
 class BoardRow(Model):
@@ -92,9 +97,8 @@ class RoundRanks(NamedTuple):
 def read_standings(folder: Path) -> Standings | None:
     """Return the standings in a season's folder; None where there are none, or they cannot be read."""
     try:
-        data = json.loads(read_regular(folder / STANDINGS_FILE, MAX_STANDINGS_BYTES))
-        return Standings.model_validate_json(json.dumps(data))
-    except (OSError, ValueError, ValidationError, RecursionError):
+        return Standings.model_validate_json(read_regular(folder / STANDINGS_FILE, MAX_STANDINGS_BYTES))
+    except (OSError, ValueError):
         return None
 
 
@@ -111,17 +115,46 @@ def write_standings(folder: Path, standings: Standings) -> None:
 
 def read_rounds(folder: Path, most: int | None = MAX_ROUNDS_READ) -> Sequence[RoundRanks]:
     """Return the ranks of the latest rounds, in order; none where they cannot be read."""
-    try:
-        lines = read_regular(folder / ROUNDS_FILE, MAX_ROUNDS_BYTES).splitlines()
-    except (OSError, ValueError):
-        return []
     found: dict[int, RoundRanks] = {}
-    for line in lines if most is None else lines[-2 * most :]:
-        with contextlib.suppress(ValueError, TypeError, KeyError, AttributeError, RecursionError):
-            read = _ranks(json.loads(line))
-            found[read.round] = read
-    ordered = [found[number] for number in sorted(found)]
-    return ordered if most is None else ordered[-most:]
+    with contextlib.closing(latest_rounds(folder)) as rounds:
+        for ranks in islice(rounds, most):
+            found[ranks.round] = ranks
+    return [found[number] for number in sorted(found)]
+
+
+def latest_rounds(folder: Path) -> Generator[RoundRanks, None, None]:
+    """Yield the ranks of the rounds, the latest first; what cannot be read is left out.
+
+    Only as much of the file is read as is asked for, so that its length does not matter.
+    """
+    known: set[int] = set()
+    with contextlib.suppress(OSError), contextlib.closing(_lines_from_the_end(folder / ROUNDS_FILE)) as lines:
+        for line in lines:
+            with contextlib.suppress(ValueError, TypeError, KeyError, AttributeError, RecursionError):
+                read = _ranks(json.loads(line))
+                if read.round not in known:  # one that was written twice counts as it was written last
+                    known.add(read.round)
+                    yield read
+
+
+def _lines_from_the_end(path: Path) -> Generator[bytes, None, None]:
+    """Yield the lines of a file that anybody may have made, the last one first; raises `OSError`."""
+    with open_regular(path) as file:
+        end = file.seek(0, os.SEEK_END)
+        parts: list[bytes] = []  # of a line whose beginning has not been read, the last one first
+        first = max(0, end - MAX_ROUNDS_BYTES)
+        while end > first:
+            begin = max(first, end - READ_BYTES)
+            file.seek(begin)
+            *lines, tail = file.read(end - begin).split(b"\n")[::-1]
+            end = begin
+            if lines:
+                yield b"".join([lines[0], *reversed(parts)])
+                yield from lines[1:]
+                parts = []
+            parts.append(tail)
+        if not first:
+            yield b"".join(reversed(parts))
 
 
 def _ranks(data: Any) -> RoundRanks:

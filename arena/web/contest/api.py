@@ -21,7 +21,6 @@ from starlette.exceptions import HTTPException as PlainHTTPException
 from starlette.requests import ClientDisconnect
 
 from arena.accounts import BotVersion, ContestBot, Grant
-from arena.contest.standings import Standings, read_standings
 from arena.core.errors import AccountError, ArenaError, BotError, LockedError, UnwritableError
 from arena.results.match_filter import MatchFilter, MatchKey
 from arena.web.catalog import NotFoundError
@@ -29,6 +28,7 @@ from arena.web.contest.access import RateError, SignInError, bearer_of, client_o
 from arena.web.contest.pages import state_of
 from arena.web.contest.portal import Portal
 from arena.web.contest.routes import received_from
+from arena.web.contest.standings import standings_json
 from arena.web.contest.views import ContestView, check_sees_matches, is_frozen
 from arena.web.event_streams import TooManyError
 from arena.web.pages import match as match_pages
@@ -293,14 +293,14 @@ def _add_reading(api: FastAPI, portal: Portal) -> None:
         """Return a contest."""
         return _contest(portal, portal.view(id))
 
-    @api.get("/contests/{id}/standings")
-    def standings(id: str) -> dict[str, Any]:
+    @api.get("/contests/{id}/standings", response_model=dict[str, Any])
+    def standings(id: str) -> Response:
         """Return the standings as of the latest complete round; names by bot beside them."""
         view = portal.view(id)
-        found = None if is_frozen(view, portal.now) else read_standings(portal.catalog.home / view.season())
+        found = None if is_frozen(view, portal.now) else standings_json(view, portal.catalog.home, portal.kept)
         if found is None:
             raise NotFoundError("there are no standings now: no round is complete yet, or they are frozen")
-        return {**found.model_dump(), "names": _names(view, found)}
+        return Response(found, media_type="application/json")
 
     @api.get("/contests/{id}/events")
     def events(id: str, after: After = 0, limit: Limit = 100) -> Events:
@@ -309,10 +309,6 @@ def _add_reading(api: FastAPI, portal: Portal) -> None:
         found = portal.accounts.database.events(view.id, after, limit)
         listed = [EventRecord(number=each.number, time=each.time, kind=each.kind, data=each.data) for each in found]
         return Events(events=listed, next=found[-1].number if found else after)
-
-
-def _names(view: ContestView, found: Standings) -> dict[str, dict[str, str]]:
-    return {row.bot: {"name": view.name(row.bot), "author": view.author(row.bot)} for row in found.overall}
 
 
 def _contest(portal: Portal, view: ContestView) -> ContestRecord:
@@ -326,7 +322,7 @@ def _contest(portal: Portal, view: ContestView) -> ContestRecord:
         deadline=config.deadline.isoformat() if config.deadline else None,
         time_zone=config.time_zone,
         boards=config.as_data()["boards"],
-        bots=len(view.names),
+        bots=view.bots,
     )
 
 
@@ -335,7 +331,7 @@ def _add_bots(api: FastAPI, portal: Portal) -> None:
     def bots(id: str, after: After = 0, limit: Limit = 100) -> Bots:
         """Return the bots of a contest, by id; `after` is the number of the last one seen."""
         view = portal.view(id)
-        listed = [bot for bot in portal.accounts.submissions.bots(view.id) if int(bot.id[1:]) > after]
+        listed = portal.accounts.submissions.bots_after(view.id, after, limit + 1)
         more = listed[limit - 1].id[1:] if len(listed) > limit else None
         return Bots(bots=[_bot(bot) for bot in listed[:limit]], next=more)
 

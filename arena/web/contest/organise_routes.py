@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Literal, cast
@@ -11,6 +10,7 @@ from fastapi import FastAPI, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from arena.accounts import ContestBot
+from arena.accounts.authors import MAX_NAME_CHARS
 from arena.accounts.sheets import names_in
 from arena.contest.erasing import erase_author
 from arena.core.errors import AccountError
@@ -21,6 +21,8 @@ from arena.web.contest.views import ContestView
 from arena.web.rendering import page
 
 AUDIT_ROWS = 100
+MEMBERS_SHOWN = 100
+"""Members on a page."""
 MIN_YEAR, MAX_YEAR = 2000, 9000
 """Years of deadlines: any further away, and times cannot be told in every zone."""
 Invited = Sequence[tuple[str, str]]
@@ -32,11 +34,10 @@ def add_organise_routes(app: FastAPI, portal: Portal) -> None:
     def show(
         request: Request, view: ContestView, done: str = "", error: str = "", invited: Invited = (), status: int = 200
     ) -> Response:
-        bots: defaultdict[str, list[ContestBot]] = defaultdict(list)
-        for bot in portal.accounts.submissions.bots(view.id):
-            bots[bot.author].append(bot)
-        names = {author.id: author.name for author in portal.accounts.authors.all()}
+        part, start = request.query_params.get("name", "")[:MAX_NAME_CHARS], _start(request.query_params.get("start"))
+        members = portal.accounts.contests.members_from(view.id, start, MEMBERS_SHOWN + 1, part)
         latest = portal.accounts.database.latest_audit(view.id, AUDIT_ROWS)
+        names = portal.accounts.authors.names({id for row in latest for id in (row.actor, row.subject)})
         shown = page(
             "organise.html",
             portal.links,
@@ -45,10 +46,14 @@ def add_organise_routes(app: FastAPI, portal: Portal) -> None:
             done=done,
             error=error,
             invited=[(name, portal.public(request, portal.links.path(f"/join/{code}"))) for name, code in invited],
-            members=portal.accounts.contests.members(view.id),
-            bots=bots,
+            members=members[:MEMBERS_SHOWN],
+            has_more=len(members) > MEMBERS_SHOWN,
+            part=part,
+            start=start,
+            step=MEMBERS_SHOWN,
+            bots={each.author.id: _bots_of(portal, view, each.author.id) for each in members[:MEMBERS_SHOWN]},
             audit=latest,
-            names=names | {bot: name for bot, (name, _) in view.names.items()},
+            names=names | {row.subject: view.name(row.subject) for row in latest if row.subject in view.names},
         )
         return answer(shown, status)
 
@@ -76,6 +81,15 @@ def add_organise_routes(app: FastAPI, portal: Portal) -> None:
         actor = portal.door.organiser(request).author.id
         portal.view(id)
         return exported(portal, author, actor)
+
+
+def _start(text: str | None) -> int:
+    """Return the number of the first member that is shown."""
+    return int(text) if text and text.isascii() and text.isdecimal() and len(text) <= 9 else 0
+
+
+def _bots_of(portal: Portal, view: ContestView, author: str) -> list[ContestBot]:
+    return [bot for bot in portal.accounts.submissions.bots_of(author) if bot.contest == view.id]
 
 
 def _act(portal: Portal, view: ContestView, fields: dict[str, str], actor: str) -> tuple[str, Invited]:

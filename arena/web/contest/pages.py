@@ -18,12 +18,12 @@ from arena.results.match_filter import MatchFilter
 from arena.results.pages.templates import markdown
 from arena.web.catalog import NotFoundError
 from arena.web.contest.portal import Portal
-from arena.web.contest.views import ContestView, StandingsView, check_sees_matches, entries_of, standings_of
+from arena.web.contest.standings import ROWS_SHOWN, Row, StandingsView
+from arena.web.contest.views import ContestView, check_sees_matches, entries_of
 from arena.web.pages.matches import MatchLine, lines_of
 from arena.web.rendering import Page, fragment, page
 
-ROWS_SHOWN = 100
-"""Rows of standings on a page."""
+PODIUM_PLACES = 3
 LOOKED_AT = 5
 """Matches of each kind that the page of a bot names."""
 
@@ -64,13 +64,13 @@ def contest_page(portal: Portal, request: Request, view: ContestView, start: int
     """Return the page of a contest, with its standings from a row on."""
     grant = portal.door.grant(request)
     mine = entries_of(portal.accounts, grant.author.id, view.id) if grant else []
-    standings = standings_of(view, portal.catalog.home, portal.now, frozenset(entry.bot.id for entry in mine))
-    final = standings_of(view, portal.catalog.home, portal.now, final=True)
+    standings = portal.standings(view)
+    own = [entry.bot.id for entry in mine]
     return page(
         "contest.html",
         portal.links,
         title=view.config.shown_title,
-        description=f"{len(view.names)} bots; {state_of(view, portal.now)}",
+        description=f"{view.bots} bots; {state_of(view, portal.now)}",
         grant=grant,
         view=view,
         state=state_of(view, portal.now),
@@ -78,13 +78,24 @@ def contest_page(portal: Portal, request: Request, view: ContestView, start: int
         message=view.contest.message,
         is_member=grant is not None and portal.accounts.contests.member(view.id, grant.author.id) is not None,
         mine=mine,
-        has_final=final is not None,
+        places=_places(standings, own),
+        has_final=portal.standings(view, final=True) is not None,
         season=view.season(),
         sees_matches=_sees_matches(portal, view, grant) and standings is not None,
         key=_final_key(portal, view),
         scripts=["live.js"],
-        **_shown(standings, start),
+        **_shown(standings, start, own),
     )
+
+
+def _places(standings: StandingsView | None, bots: list[str]) -> dict[str, tuple[Row, int]]:
+    """Return the rows of bots that have one, each with the number of the first row on its page."""
+    found = {} if standings is None else {bot: (standings.row_of(bot), standings.number_of(bot)) for bot in bots}
+    return {
+        bot: (row, number // ROWS_SHOWN * ROWS_SHOWN)
+        for bot, (row, number) in found.items()
+        if row is not None and number is not None
+    }
 
 
 def _final_key(portal: Portal, view: ContestView) -> FinalKey | None:
@@ -95,15 +106,15 @@ def _final_key(portal: Portal, view: ContestView) -> FinalKey | None:
         return None
 
 
-def _shown(standings: StandingsView | None, start: int) -> dict[str, Any]:
-    """Return the values of the standings from a row on."""
-    rows = standings.rows if standings else []
-    start = min(start, max(0, len(rows) - 1)) // ROWS_SHOWN * ROWS_SHOWN
+def _shown(standings: StandingsView | None, start: int, mine: list[str]) -> dict[str, Any]:
+    """Return the values of the standings from a row on; `mine` are the ids of bots that are marked."""
+    total = standings.total if standings else 0
+    start = min(start, max(0, total - 1)) // ROWS_SHOWN * ROWS_SHOWN
     return {
         "standings": standings,
-        "rows": rows[start : start + ROWS_SHOWN],
+        "rows": standings.rows(start, ROWS_SHOWN, mine) if standings else [],
         "start": start,
-        "total": len(rows),
+        "total": total,
         "step": ROWS_SHOWN,
     }
 
@@ -111,8 +122,7 @@ def _shown(standings: StandingsView | None, start: int) -> dict[str, Any]:
 def standings_event(portal: Portal, id: str) -> str:
     """Return what open pages of a contest are told: the first standings, as JSON."""
     view = portal.view(id)
-    standings = standings_of(view, portal.catalog.home, portal.now)
-    shown = {"view": view, "state": state_of(view, portal.now), **_shown(standings, 0)}
+    shown = {"view": view, "state": state_of(view, portal.now), **_shown(portal.standings(view), 0, [])}
     return json.dumps({"now": fragment("contest_now.html", portal.links, **shown)})
 
 
@@ -173,13 +183,8 @@ def bot_page(portal: Portal, request: Request, view: ContestView, bot: ContestBo
     grant = portal.door.grant(request)
     is_own = grant is not None and (grant.author.id == bot.author or grant.author.is_organiser)
     versions = portal.accounts.submissions.versions(bot.id)
-    standings = standings_of(view, portal.catalog.home, portal.now)
-    rows = [row for row in standings.rows if row.bot == bot.id] if standings else []
-    boards = (
-        [(board.title, [row for row in board.rows if row[0] == bot.id]) for board in standings.boards]
-        if standings
-        else []
-    )
+    standings = portal.standings(view)
+    boards = [(board.title, board.line_of(bot.id)) for board in standings.boards] if standings else []
     looks = _looks(portal, view, versions) if _sees_matches(portal, view, grant) or is_own else []
     return page(
         "contest_bot.html",
@@ -190,8 +195,8 @@ def bot_page(portal: Portal, request: Request, view: ContestView, bot: ContestBo
         grant=grant,
         is_own=is_own,
         versions=[each for each in versions if is_own or each.state == "valid"],
-        row=rows[0] if rows else None,
-        boards=[(title, found[0]) for title, found in boards if found],
+        row=standings.row_of(bot.id) if standings else None,
+        boards=[(title, line) for title, line in boards if line is not None],
         looks=looks,
         season=view.season(),
     )
@@ -227,9 +232,9 @@ def _looks(portal: Portal, view: ContestView, versions: list[BotVersion]) -> lis
     return [look for look in found if look.lines]
 
 
-def final_page(portal: Portal, request: Request, view: ContestView) -> Page:
-    """Return the page of the final: podium, standings, certificates, what there is to check."""
-    final = standings_of(view, portal.catalog.home, portal.now, final=True)
+def final_page(portal: Portal, request: Request, view: ContestView, start: int) -> Page:
+    """Return the page of the final: podium, standings from a row on, certificates, what there is to check."""
+    final = portal.standings(view, final=True)
     if final is None:
         raise NotFoundError("the final has not been played yet")
     return page(
@@ -240,8 +245,9 @@ def final_page(portal: Portal, request: Request, view: ContestView) -> Page:
         view=view,
         season=f"{view.season()}/final",
         sees_matches=_sees_matches(portal, view, portal.door.grant(request)),
+        podium=final.rows(0, PODIUM_PLACES),
         key=_final_key(portal, view),
-        **_shown(final, 0),
+        **_shown(final, start, []),
     )
 
 
@@ -264,12 +270,11 @@ ORDINALS = {1: "First place", 2: "Second place", 3: "Third place"}
 
 def certificate_of(portal: Portal, view: ContestView, rank: int) -> str:
     """Return the certificate of a place in the final, as SVG; raises `NotFoundError` where there is none."""
-    final = standings_of(view, portal.catalog.home, portal.now, final=True)
-    found = [row for row in final.rows if row.rank == rank and row.bot] if final else []
-    if final is None or not found:
+    final = portal.standings(view, final=True)
+    row = final.ranked(rank) if final else None
+    if final is None or row is None:
         raise NotFoundError("there is no certificate for this place")
-    row = found[0]
-    words = f"of {len(final.rows)} in the final, with an expected score of {row.score} %" if row.score else ""
+    words = f"of {final.total} in the final, with an expected score of {row.score} %" if row.score else ""
     shown = {
         "title": f"Certificate: {row.author}, place {rank}",
         "contest": view.config.shown_title,

@@ -18,13 +18,17 @@ from arena.registry.uploads import UploadedBot, uploaded_bot
 from arena.web.catalog import Log, LogCatalog, LogNames, NotFoundError
 from arena.web.compute_process import ComputeProcess, ComputingError
 from arena.web.contest.access import Door
+from arena.web.contest.standings import StandingsView, standings_of
 from arena.web.contest.views import Configs, ContestView, view_of
 from arena.web.event_streams import TooManyError
 from arena.web.links import Links
+from arena.web.result_cache import ResultCache
 from arena.web.safety import MAX_BODY_BYTES, Scope
 
 HAND_IN_PATTERN = re.compile(r"/contests/([^/]+)/(?:hand-in|submissions)$")
 """Addresses to which bots are handed in."""
+MAX_KEPT = 64
+"""Names, standings and the like of contests kept at once: each contest has up to four, and as many of its final."""
 MAX_UPLOADS = 4
 """Bots that are received at once: each may be in memory whole."""
 MAX_READ_SECONDS = 20.0
@@ -39,6 +43,8 @@ class Portal:
         self.links: Links = app.state.links
         self.door = Door(self.catalog.home)
         self.configs = Configs()
+        self.kept = ResultCache(most=MAX_KEPT, threads=2)
+        """Names and standings of contests; only each other are pushed out by them."""
         self._uploads: set[str] = set()
         """Authors who hand in just now; used from the event loop alone."""
         self._reader = ComputeProcess()
@@ -54,16 +60,21 @@ class Portal:
         return self.accounts.database.clock()
 
     def close(self) -> None:
-        """Close the accounts, and end the process that reads uploads."""
+        """Close the accounts, and end what reads uploads and standings."""
         self._reader.close()
+        self.kept.close()
         self.door.close()
+
+    def standings(self, view: ContestView, final: bool = False) -> StandingsView | None:
+        """Return the standings of a contest's season, or of its final, as `standings_of` does."""
+        return standings_of(view, self.catalog.home, self.kept, self.now, final)
 
     def view(self, id: str) -> ContestView:
         """Return a contest; raises `NotFoundError` where there is none."""
         if not self.door.has_accounts:
             raise NotFoundError("there is no contest here")
         try:
-            return view_of(self.accounts, self.configs, id)
+            return view_of(self.accounts, self.configs, self.kept, id)
         except AccountError as error:
             raise NotFoundError(str(error)) from None
 
@@ -140,7 +151,7 @@ class Portal:
         if not log.name.startswith(f"{CONTESTS_FOLDER}/"):
             return LogNames()
         view = self.view(log.name.split("/")[1])
-        return LogNames(BotNames(view), self.accounts.authors.erased())
+        return LogNames(BotNames(view), view.names_version[1])
 
 
 class BotNames(Mapping[str, str]):
@@ -160,4 +171,4 @@ class BotNames(Mapping[str, str]):
         return iter(self._view.names)
 
     def __len__(self) -> int:
-        return len(self._view.names)
+        return self._view.bots

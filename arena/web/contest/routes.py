@@ -63,8 +63,8 @@ def _add_lists(app: FastAPI, portal: Portal) -> None:
         return _stream(app, f"contests/{view.id}", make)
 
     @app.api_route("/contests/{id}/final", methods=READ, response_model=None)
-    def final(request: Request, id: str) -> Response:
-        return answer(pages.final_page(portal, request, portal.view(id)))
+    def final(request: Request, id: str, start: int = 0) -> Response:
+        return answer(pages.final_page(portal, request, portal.view(id), max(0, start)))
 
     @app.api_route("/contests/{id}/archive/{which}.zip", methods=READ, response_model=None)
     def archive(request: Request, id: str, which: str) -> Response:

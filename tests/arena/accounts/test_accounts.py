@@ -399,6 +399,28 @@ def test_erasing_an_author_removes_names_and_leaves_ids(accounts):
         accounts.authors.erase(ann.id, OPERATOR)
 
 
+def test_lists_go_on_from_where_they_ended(accounts):
+    people = [author(accounts, name) for name in ("Ann", "Bob", "Åsa", "Dora")]
+    accounts.contests.add("open", {"title": "Open"}, OPERATOR)
+    for contest, number in (("cup", 0), ("cup", 1), ("open", 2), ("cup", 3)):
+        accounts.contests.join(contest, people[number].id, OPERATOR)
+        accounts.submissions.hand_in(contest, people[number].id, f"bot{number}", SOURCE, USUAL)
+    listed = [bot.id for bot in accounts.submissions.bots("cup")]
+    assert listed == ["b1", "b2", "b4"]
+    assert [accounts.submissions.count(contest) for contest in ("cup", "open", "none")] == [3, 1, 0]
+    assert [bot.id for bot in accounts.submissions.bots_after("cup", 1, 1)] == ["b2"]
+    assert [bot.id for bot in accounts.submissions.bots_after("cup", 2, 9)] == ["b4"]
+
+    def names(start, most, part=""):
+        return [each.author.name for each in accounts.contests.members_from("cup", start, most, part)]
+
+    assert names(0, 9) == ["Ann", "Bob", "Åsa", "Dora"]
+    assert names(1, 2) == ["Bob", "Åsa"]
+    assert names(0, 9, "ASA") == ["Åsa"]
+    assert names(0, 9, "%") == []
+    assert accounts.authors.names(["a1", "a3", "b2", "operator", "a99", "a'"]) == {"a1": "Ann", "a3": "Åsa"}
+
+
 def test_every_change_says_who_made_it(accounts):
     ann = author(accounts)
     accounts.submissions.hand_in("cup", ann.id, "bot", SOURCE, USUAL)

@@ -9,6 +9,7 @@ from arena.contest.standings import (
     STANDINGS_FILE,
     OverallRow,
     Standings,
+    latest_rounds,
     read_rounds,
     read_standings,
     write_standings,
@@ -60,3 +61,22 @@ def test_damaged_files_are_no_standings(tmp_path, content):
 def test_no_files_are_no_standings(tmp_path):
     assert read_standings(tmp_path) is None
     assert list(read_rounds(tmp_path)) == []
+
+
+def test_rounds_are_read_from_the_end_of_their_file(tmp_path, monkeypatch):
+    for number in range(1, 8):
+        write_standings(tmp_path, standings(number))
+    whole = list(read_rounds(tmp_path))
+    for size in (1, 7, 64, 200):
+        monkeypatch.setattr("arena.contest.standings.READ_BYTES", size)
+        assert list(read_rounds(tmp_path)) == whole
+        assert [each.round for each in latest_rounds(tmp_path)] == [7, 6, 5, 4, 3, 2, 1]
+
+
+def test_of_a_file_of_rounds_that_is_too_long_the_latest_are_read(tmp_path, monkeypatch):
+    for number in range(1, 8):
+        write_standings(tmp_path, standings(number))
+    monkeypatch.setattr("arena.contest.standings.MAX_ROUNDS_BYTES", (tmp_path / ROUNDS_FILE).stat().st_size // 2)
+    assert [each.round for each in read_rounds(tmp_path)] == [5, 6, 7]
+    write_standings(tmp_path, standings(8))
+    assert [each.round for each in read_rounds(tmp_path, 2)] == [7, 8]

@@ -611,7 +611,7 @@ def test_a_database_that_is_locked_is_told_as_such(cup, monkeypatch):
 
 
 def test_the_interface_tells_a_failure_of_its_own_as_json(cup, monkeypatch, capsys):
-    monkeypatch.setattr("arena.web.contest.api.read_standings", None)
+    monkeypatch.setattr("arena.web.contest.api.standings_json", None)
     answer = cup.stranger.api("GET", "/contests/cup/standings")
     assert answer.status_code == 500
     assert list(answer.json()) == ["error"]
