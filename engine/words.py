@@ -64,8 +64,18 @@ class Reason(str):
 
 
 def first_places(ranks: Sequence[int], labels: Sequence[str]) -> str:
-    """Return who came first, for a drawing: `first: greedy and you`."""
-    return f"first: {listed([label for rank, label in zip(ranks, labels, strict=True) if rank == 0])}"
+    """Return who came first, for a drawing: `first: greedy and you`; with colours where several read the same."""
+    winners = [
+        f"{label} ({colour_name(seat)})" if labels.count(label) > 1 else label
+        for seat, (rank, label) in enumerate(zip(ranks, labels, strict=True))
+        if rank == 0
+    ]
+    return f"first: {listed(winners)}"
+
+
+def unusual(ended: str) -> str:
+    """Return how a match ended, in brackets for a drawing: ` (full board)`; nothing where that was normal."""
+    return "" if ended in ("", "normal") else f" ({SHORT_ENDINGS.get(ended, ended)})"
 
 
 def slug(heading: str) -> str:
@@ -224,6 +234,7 @@ def _place(rank: int) -> str:
 
 # What is said of a game without words of its own
 
+SHORT_ENDINGS = {"cap": "longest length", "repetition": "position repeated"}
 ENDINGS = {
     "cap": "the match reached its longest length",
     "repetition": "the same position came up too often",

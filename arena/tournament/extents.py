@@ -28,6 +28,7 @@ def planned_matches(
     """Return which matches are of the plan, in complete blocks or not.
 
     `boards` are names by key, `match` has board, table (`arena.tournament.seats`) and round, `seat` match and entry.
+    The extents may be of an earlier run than the columns: boards and tables that they do not know are left out.
     """
     found = match["table"] >= 0
     for key, name in boards.items():
@@ -36,7 +37,8 @@ def planned_matches(
             found &= ~here
             continue
         if extent.counts is not None and (rows := np.flatnonzero(found & here)).size:
-            found[rows] = match["round"][rows] < np.asarray(extent.counts)[match["table"][rows]]
+            counts = np.append(extent.counts, 0)  # no rounds of a table that is not known
+            found[rows] = match["round"][rows] < counts[np.minimum(match["table"][rows], len(counts) - 1)]
         for entry, last in extent.out.items():
             later = here & (match["round"] > last)
             found &= ~(later & with_seats(seat, seat["entry"] == entry, len(found)))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from engine.epicycle import text as notation
 from engine.epicycle.rules import CHANCE, SLOTS, TERMINAL
+from engine.epicycle.words import SIZE_WORDS
 from engine.svg import (
     BOARD,
     FAINT,
@@ -33,7 +34,7 @@ from engine.svg import (
 )
 from engine.terminal import LAST as LAST_PLAY
 from engine.terminal import SEATS, Token
-from engine.words import first_places
+from engine.words import first_places, listed, unusual
 
 if TYPE_CHECKING:
     from engine.state import KernelState
@@ -61,7 +62,7 @@ class Layout(NamedTuple):
 
 WIDE = Layout(196, 200, 160, 412, 30, 68, 64, 610, 750)
 SLIM = Layout(170, 222, 142, 12, 22, 420, 54, 190, NARROW)
-HEIGHT = 408  # of the wide drawing
+HEIGHT = 420  # of the wide drawing
 PIECES, ARROW = 0.69, 0.33  # how far from the middle the pieces stand, and the arrow of the last play runs, in radii
 IN_HAND = 48  # from one piece in hand to the next
 SCALES = {WIDE: 0.98, SLIM: 0.82}
@@ -184,18 +185,19 @@ def _in_hand(seat: int, letter: str, before: int, middle: float, top: float, lay
 def _status(state: KernelState, names: tuple[str, ...], layout: Layout) -> list[str]:
     turn, who, last = int(state.record.turn), state.current_player(), notation.last_play(state)
     if who == TERMINAL:
-        lines = [f"over: {state.ended}", f"{turn} plays, {first_places(state.ranks(), names)}"]
+        lines = [f"over after {turn} plays{unusual(state.ended)}", first_places(state.ranks(), names)]
     elif who == CHANCE:
         lines = ["before the deal", "nine pieces to be dealt"]
     else:
-        legal = " ".join(notation.ACTIONS[action] for action in state.legal_actions())
-        lines = [f"turn {turn}, {names[who]} to move", f"legal: {legal}"]
+        sizes = dict.fromkeys(SIZE_WORDS[notation.ACTIONS[action][0]] for action in state.legal_actions())
+        lines = [f"turn {turn}, {names[who]} to move", f"into the gap: {listed([*sizes], 'or')}"]
     room = layout.width - layout.panel - 8
     parts = [
         text(layout.panel, layout.words, fitted(lines[0], room, 17), 17, font_weight="bold"),
         text(layout.panel, layout.words + 22, fitted(lines[1], room, 14), 14),
     ]
     if last:
-        x, y = (20.0, HEIGHT - 16.0) if layout is WIDE else (layout.panel, layout.seats - 14)
-        parts.append(text(x, y, f"last play {notation.ACTIONS[last.action]}", 15, fill=MARK))
+        x, y = (20.0, HEIGHT - 12.0) if layout is WIDE else (layout.panel, layout.seats - 14)
+        size = SIZE_WORDS[notation.pie_letters(state.record)[last.slot]]
+        parts.append(text(x, y, f"last: {size} piece into slot {last.slot}", 15, fill=MARK))
     return parts

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from engine.epicycle.rules import SLOTS, offset_of
 from engine.epicycle.text import ACTIONS, OUTCOMES, SIZES, hand_letters, pie_letters
 from engine.replays import replay
-from engine.words import PLACES, Motion, Names, Sentence, counted, following, listed, placing
+from engine.words import MAX_SENTENCE_CHARS, PLACES, Motion, Names, Sentence, counted, following, listed, placing
 
 if TYPE_CHECKING:
     from engine.state import KernelState
@@ -46,7 +46,8 @@ def tell(before: KernelState, action: int, after: KernelState, names: Names) -> 
     """Return how the pie was dealt, or what was played and taken, and who fell."""
     stuck = [seat for seat in _fallen(before, after) if seat != before.current_player()]
     if before.is_chance_node():
-        text = f"The pieces are dealt into slots 0 to 8: {' '.join(OUTCOMES[action])}{_out(stuck, names)}."
+        text = f"The pieces are dealt into slots 0 to 8: {' '.join(OUTCOMES[action])}"
+        text = f"{text}{_out(stuck, names, MAX_SENTENCE_CHARS - len(text) - 1)}."
         return Sentence(text, tuple(f"slot-{slot}" for slot in range(SLOTS - 1)), section=SET_UP)
     seat, size, (gap, slot, taken) = before.current_player(), ACTIONS[action][0], _slots(before, action)
     text = f"{names.does(seat, 'put')} a {SIZE_WORDS[size]} piece into the gap, slot {gap}"
@@ -60,7 +61,7 @@ def tell(before: KernelState, action: int, after: KernelState, names: Names) -> 
     for other in stuck:
         letters = dict.fromkeys(hand_letters(int(before.record.hands), other))
         motions += [Motion(f"hand-{other}-{letter}", "") for letter in letters]
-    text = names.begin(f"{text}{_out(stuck, names)}.")
+    text = names.begin(f"{text}{_out(stuck, names, MAX_SENTENCE_CHARS - len(text) - 1)}.")
     return Sentence(text, (f"slot-{gap}", f"slot-{slot}"), tuple(motions), PLAY)
 
 
@@ -78,12 +79,14 @@ def _fallen(before: KernelState, after: KernelState) -> list[int]:
     return [seat for seat in seats if hand_letters(hands[0], seat) and not hand_letters(hands[1], seat)]
 
 
-def _out(stuck: list[int], names: Names) -> str:
-    """Return who cannot play and is out."""
+def _out(stuck: list[int], names: Names, room: int) -> str:
+    """Return who cannot play and is out; of several only how many where their names take more letters than `room`."""
     if not stuck:
         return ""
     if len(stuck) > 1:
-        return f"; {len(stuck)} players have no legal play and are out"
+        text = f"; {len(stuck)} players have no legal play and are out"
+        named = f"{text}: {names.all_of(stuck)}"
+        return named if len(named) <= room else text
     return f"; {names.does(stuck[0], 'have')} no legal play and {'are' if stuck[0] == names.you else 'is'} out"
 
 

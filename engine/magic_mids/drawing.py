@@ -9,6 +9,7 @@ import numpy as np
 
 from engine.magic_mids import text as notation
 from engine.magic_mids.rules import CHANCE, COLUMNS, ROWS, SQUARES, TERMINAL
+from engine.magic_mids.words import SIZE_WORDS
 from engine.svg import (
     BOARD,
     FAINT,
@@ -33,10 +34,11 @@ from engine.svg import (
     stack,
     text,
     untouched,
+    width_of,
 )
 from engine.terminal import LAST as LAST_PLAY
 from engine.terminal import SEATS, Token
-from engine.words import first_places
+from engine.words import first_places, listed, unusual
 
 if TYPE_CHECKING:
     from engine.state import KernelState
@@ -211,19 +213,21 @@ def _face(letter: str) -> str:
 def _status(state: KernelState, names: tuple[str, ...], layout: Layout) -> list[str]:
     turn, who, placed = int(state.record.turn), state.current_player(), notation.last_placement(state.record)
     if who == TERMINAL:
-        lines = [f"over after {turn} turns ({state.ended})", first_places(state.ranks(), names)]
+        lines = [f"over after {turn} turns{unusual(state.ended)}", first_places(state.ranks(), names)]
     elif who == CHANCE:
         lines = [f"turn {turn}", f"{names[state.rolling_seat()]} to roll"]
     else:
-        count = len(state.legal_actions())
-        lines = [f"turn {turn}, roll {notation.OUTCOMES[state.record.roll]}", f"{names[who]}: {count} placements"]
+        sizes = dict.fromkeys(SIZE_WORDS[notation.ACTIONS[action][0]] for action in state.legal_actions())
+        lines = [f"turn {turn}, {listed([*sizes], 'or')} mid", f"{names[who]} to place"]
     wide = layout is WIDE
     x, y, room = (layout.panel, HEIGHT - 38, 360) if wide else (layout.panel, 24, 176 if who != TERMINAL else 320)
+    size = 17 if width_of(lines[0], 17) <= room else 13
     parts = [
-        text(x, y, fitted(lines[0], room, 17), 17, font_weight="bold"),
+        text(x, y, fitted(lines[0], room, size), size, font_weight="bold"),
         text(x, y + 22, fitted(lines[1], room, 14), 14),
     ]
     if placed:
-        words = f"last: {notation.ACTIONS[placed[1]]} by {names[placed[0]]}"
-        parts.append(text(x, HEIGHT - 124 if wide else y + 44, fitted(words, room, 15), 15, fill=MARK))
+        name = notation.ACTIONS[placed[1]]
+        words = f"last: {SIZE_WORDS[name[0]]} on {name[1:]} by {names[placed[0]]}"
+        parts.append(text(x, HEIGHT - 124 if wide else y + 44, fitted(words, max(room, 320), 15), 15, fill=MARK))
     return parts

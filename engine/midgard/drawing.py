@@ -6,7 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from engine.midgard import text as notation
-from engine.midgard.rules import CELLS, CENTRES, DECLARE, LAND, SEA, TILES
+from engine.midgard.rules import CELLS, CENTRES, CHANCE, DECLARE, LAND, SEA, TILES, cells_of
 from engine.svg import (
     COLD,
     DARK,
@@ -31,7 +31,7 @@ from engine.svg import (
     wrapped,
 )
 from engine.terminal import LAST, SEATS, Token
-from engine.words import first_places
+from engine.words import counted, first_places, unusual
 
 if TYPE_CHECKING:
     from engine.state import KernelState
@@ -116,7 +116,7 @@ def _cell(layout: Layout, cell: int, letter: str, marked: bool) -> str:
     """Draw a cell: ice, or the snow of a marked blizzard, or a tile, which is a piece."""
     (x, y), up, narrow, name = _centre(layout, cell), _points_up(cell), layout is SLIM, notation.CELL_NAMES[cell]
     words = (5.8 if up else 1) if narrow else (12 if up else -4)
-    tip = (-6.6 if up else 6.8) if narrow else (-7 if up else 9)
+    tip = (-6.6 if up else 6.8) if narrow else (-11 if up and marked else -7 if up else 9)
     fill = SNOW if marked else FILLS[letter]
     half, height = layout.half_edge, (-1 if up else 1) * layout.half_edge * 3**0.5
     edge = f"M{x - half:.0f} {y - height / 3:.1f}h{2 * half}l-{half} {height:.1f}Z"
@@ -193,6 +193,16 @@ def _hand(state: KernelState, seat: int, name: str, layout: Layout) -> list[str]
     ]
 
 
+def _status(state: KernelState) -> str:
+    """Return whose turn it is and how much ice is left, or what comes before the start."""
+    seat = state.current_player()
+    if seat == CHANCE:
+        return f"before the start, {3 * int(state.record.to_pick)} cells to be seeded"
+    names = notation.SEAT_NAMES
+    declared = f"{names[1 - seat]} declares that no ice is left; " if state.record.declared else ""
+    return f"{declared}{names[seat]} to move, {counted(len(cells_of(state.record.ice)), 'ice cell')} left"
+
+
 def _below(state: KernelState, names: tuple[str, ...], layout: Layout) -> list[str]:
     """Draw the status, and the button to declare where that is open."""
     declare, parts = DECLARE in state.legal_actions(), []
@@ -201,9 +211,9 @@ def _below(state: KernelState, names: tuple[str, ...], layout: Layout) -> list[s
         parts = [button(layout.width - 104, top, 90, "declare", "declare")]
     room = layout.width - 20
     if state.is_terminal():
-        words = fitted(f"over ({state.ended}), {first_places(state.ranks(), names)}", room, 13)
+        words = fitted(f"over{unusual(state.ended)}, {first_places(state.ranks(), names)}", room, 13)
     else:
-        words = notation.status(state)
+        words = _status(state)
     lines = wrapped(words, room, 13) if layout is SLIM else [words]
     size, top = (13, layout.height - 26) if layout is SLIM else (15, layout.height - 14)
     return parts + [

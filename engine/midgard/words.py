@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from engine.midgard.rules import CELLS, DECLARE, NEIGHBOURS, PERIMETER
 from engine.midgard.text import BLIZZARD, CELL_NAMES, ICE, OUTCOMES, SEAT_NAMES, SEATS, board_letters
-from engine.words import Motion, Names, Sentence, counted, following, listed, margin, placing
+from engine.words import MAX_SENTENCE_CHARS, Motion, Names, Sentence, counted, following, listed, margin, placing
 
 if TYPE_CHECKING:
     from engine.state import KernelState
@@ -54,7 +54,8 @@ def tell(before: KernelState, action: int, after: KernelState, names: Names) -> 
         text, section, cells = f"{text}{_out_of_tiles(after, names)}.", ODIN, [*filled]
     else:
         text = f"{names.does(seat, 'drop')} a {SEAT_NAMES[seat]} tile on {CELL_NAMES[action]}"
-        text += f"{_enclosed(before, action, after, filled, names)}{_out_of_tiles(after, names)}."
+        room = MAX_SENTENCE_CHARS - len(text) - 1
+        text += f"{_enclosed(before, action, after, filled, names, room)}{_out_of_tiles(after, names)}."
         section, cells = ENCLOSURE if filled else DROP, [action, *filled]
     parts = _parts(CELL_NAMES[cell] for cell in cells)
     return Sentence(names.begin(text), parts, tuple(Motion("", part) for part in parts), section)
@@ -94,8 +95,11 @@ class Region(NamedTuple):
     edges: tuple[int, int]
 
 
-def _enclosed(before: KernelState, action: int, after: KernelState, filled: list[int], names: Names) -> str:
-    """Return what a drop encloses, with the edges that decided where it is one region; in Odin what the end fills."""
+def _enclosed(before: KernelState, action: int, after: KernelState, filled: list[int], names: Names, room: int) -> str:
+    """Return what a drop encloses, with the edges that decided unless that takes too long; in Odin what the end fills.
+
+    `room` is how many letters are left.
+    """
     verb = "" if before.current_player() == names.you else "s"
     if before.record.odin:
         return f" and leave{verb} no ice: {_shares(after, filled, names)}" if after.is_terminal() else ""
@@ -103,15 +107,31 @@ def _enclosed(before: KernelState, action: int, after: KernelState, filled: list
         return ""
     regions = _regions(before, action, filled)
     if len(regions) > 1 or not all(after.record.hand):
-        return f" and enclose{verb} {counted(len(regions), 'region')}: {_shares(after, filled, names)}"
+        text = f" and enclose{verb} {counted(len(regions), 'region')}: "
+        each = ", ".join(_outcome(region, names) for region in regions)
+        return text + (each if all(after.record.hand) and len(text + each) <= room else _shares(after, filled, names))
     ((cells, edges),) = regions
-    which = [CELL_NAMES[cell] for cell in cells]
-    text = f" and enclose{verb} {listed(which) if len(which) <= MAX_LISTED_CELLS else counted(len(which), 'cell')}"
+    text = f" and enclose{verb} {_cells(cells)}"
     if edges[0] == edges[1]:
         return f"{text}: {counted(edges[0], 'edge')} each, so each side gets half"
     winner = 0 if edges[0] > edges[1] else 1
     go = "it goes" if len(cells) == 1 else "they go"
     return f"{text}: {counted(edges[winner], 'edge')} to {edges[1 - winner]}, so {go} to {names.who(winner)}"
+
+
+def _cells(cells: Sequence[int]) -> str:
+    """Return the names of a few cells, else their number."""
+    return listed([CELL_NAMES[cell] for cell in cells]) if len(cells) <= MAX_LISTED_CELLS else f"{len(cells)} cells"
+
+
+def _outcome(region: Region, names: Names) -> str:
+    """Return who gets one of several regions: `h4 goes to you (3 edges to 0)`."""
+    cells, edges = region
+    if edges[0] == edges[1]:
+        return f"{_cells(cells)} are shared ({counted(edges[0], 'edge')} each)"
+    winner = 0 if edges[0] > edges[1] else 1
+    decided = f"({counted(edges[winner], 'edge')} to {edges[1 - winner]})"
+    return f"{_cells(cells)} {'goes' if len(cells) == 1 else 'go'} to {names.who(winner)} {decided}"
 
 
 def _regions(before: KernelState, action: int, filled: Sequence[int]) -> list[Region]:

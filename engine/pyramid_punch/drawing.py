@@ -14,6 +14,7 @@ from engine.game import CHANCE, TERMINAL
 from engine.pyramid_punch.rules import ARRANGE, FIGHTS, MOVE, PLACE, STEPS, STONE, on_table, pack_tile, stands
 from engine.pyramid_punch.targets import place_part
 from engine.pyramid_punch.text import ACTIONS, LETTERS, Table, fighters_on, last_ply, seat_line, table_of
+from engine.pyramid_punch.words import SIDE_WORDS, SIZE_WORDS
 from engine.svg import (
     FAINT,
     INK,
@@ -43,6 +44,7 @@ from engine.svg import (
     width_of,
 )
 from engine.terminal import LAST, SEATS
+from engine.words import unusual
 
 if TYPE_CHECKING:
     from engine.state import KernelState
@@ -129,9 +131,9 @@ def _slim(table: Table) -> Layout:
 def _status(state: KernelState, names: tuple[str, ...]) -> str:
     record = state.record
     if state.current_player() == TERMINAL:
-        return f"over after {record.turn} turns ({state.ended})"
+        return f"over after {record.turn} turns{unusual(state.ended)}"
     if state.current_player() == CHANCE:
-        return f"turn {record.turn}, dice for {ACTIONS[FIGHTS + record.fight]}"
+        return f"turn {record.turn}, dice for {_in_words(ACTIONS[FIGHTS + record.fight])}"
     return f"turn {record.turn}, {names[record.seat]} to move"
 
 
@@ -308,18 +310,33 @@ def _fallen(state: KernelState, seat: int, space: int, middle: tuple[float, floa
 
 
 def _last_words(state: KernelState, top: float, layout: Layout) -> list[str]:
-    """Draw the last ply in notation, and the dice of a fight in the colours of those who rolled them."""
+    """Draw the last ply in words, and the dice of a fight in the colours of those who rolled them."""
     last = last_ply(state)
     if not last.text:
         return []
-    parts = [text(8 + SEAT_NAME, top + 14, f"last: {last.text}", 15, fill=MARK)]
     fight, _, dice = last.text.partition(" ")
+    left, right = 16, layout.width - 16 - 2 * (DIE + 6)
+    parts = [text(left, top + 14, fitted(f"last: {_in_words(fight)}", right - left, 15), 15, fill=MARK)]
     if "x" in fight and dice:
         rollers = (int(state.record.seat), int(fight[2]))
         for place, (face, seat) in enumerate(zip(dice.split("-"), rollers, strict=True)):
             fill, ink = SEAT_COLOURS[seat], SEAT_INKS[seat]
-            parts.append(die(224 + (DIE + 6) * place, top - 4, DIE, spots(int(face), DIE, ink), fill=fill))
+            parts.append(die(right + (DIE + 6) * place, top - 4, DIE, spots(int(face), DIE, ink), fill=fill))
     return parts
+
+
+def _in_words(name: str) -> str:
+    """Return an action or an outcome in words; tiles go by the numbers on them."""
+    if "x" in name:
+        return f"{SIZE_WORDS[name[0]]} against {SIZE_WORDS[name[3]]}"
+    if not name[0].isdigit():
+        return "fighters arranged"
+    if name[1] == "-":
+        return f"dice {name[0]} and {name[2]}"
+    if name[1] == "r":
+        return f"tile {name[0]} rotated by {90 * int(name[2])}°"
+    where = "first" if name[2] == "*" else f"{SIDE_WORDS[name[3]]} tile {name[2]}"
+    return f"tile {name[0]} {'placed' if name[1] == '@' else 'moved'} {where}"
 
 
 def _label(coordinate: int | None) -> str:

@@ -8,6 +8,7 @@ from functools import cache
 from engine.svg.colours import DARK, FAINT, INK, LIGHT, LINE, SEAT_COLOURS, SEAT_INKS, TO_MOVE
 from engine.svg.elements import element, fitted, number, text
 
+BOLD_WIDTH = 1.12  # of bold words, in widths of the same words in plain letters
 SEAT_NAME = 52  # how far from its left end a seat's row has the name
 SPOTS: Sequence[tuple[tuple[int, int], ...]] = (
     (),
@@ -86,8 +87,9 @@ def seat_row(
     middle, room = top + height / 2, room or max(width - SEAT_NAME - 6, 80)
     frame = element("rect", x=left, y=top, width=width, height=height, rx=8, fill=TO_MOVE, stroke=INK)
     arrow = element("path", d=f"M{number(left + 8)} {number(middle - 7)}l12 7l-12 7z", fill=INK)
-    style = {"fill": fill, **({"font_weight": "bold"} if bold or to_move else {})}
-    name = fitted(name or f"seat {seat}", room, 15)
+    bold = bold or to_move
+    style = {"fill": fill, **({"font_weight": "bold"} if bold else {})}
+    name = fitted(name or f"seat {seat}", room / BOLD_WIDTH if bold else room, 15)
     parts = [frame, arrow] if to_move else []
     parts += [
         swatch(left + 26, middle - 9, seat),

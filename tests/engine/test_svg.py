@@ -150,13 +150,28 @@ def test_the_last_play_is_marked_and_only_when_there_was_one():
     assert LAST not in state.svg() and MARK not in state.svg()
     state.apply_action(state.string_to_action("S-"))
     assert state.svg().count(f'fill="{LAST}"') == 1
-    assert "last play S-" in words(state)
+    assert "last: small piece into slot 9" in words(state)
     assert LAST not in game.state_from_position(state.position).svg()
 
 
 def test_the_end_and_the_wait_for_the_deal_are_told():
     over = engine.load_game("epicycle", 2).state_from_position("SMLSMLSML. SML/SML - 500")
-    assert {"over: cap", "500 plays, first: seat 0 and seat 1"} <= words(over)
+    assert {"over after 500 plays (longest length)", "first: seat 0 and seat 1"} <= words(over)
+    same = over.picture(names=("greedy", "greedy"))
+    assert "first: greedy (Blue) and greedy (Orange)" in same, "players who read the same go by their colours"
     waiting = engine.load_game("epicycle", 2, setup="random").new_initial_state()
     assert "before the deal" in words(waiting)
     assert set(fills(waiting)) & set(SEAT_COLOURS) == set(SEAT_COLOURS[:2])
+
+
+ALGEBRA = re.compile(r"(?<!\S)([SML][+-]|[SML][a-e][2-5]|[SMLO]x\d[SMLO]|\d(@|>|r)\S+|roll \S+|[1-6]-[1-6])(?!\S)")
+"""Actions and rolls as positions and logs write them."""
+
+
+@pytest.mark.parametrize(("name", "players", "options"), tables())
+def test_drawings_say_what_happened_in_words_not_in_notation(name, players, options):
+    for state in walk(engine.load_game(name, players, **options), 5):
+        for narrow in (False, True):
+            picture = ElementTree.fromstring(state.picture(narrow=narrow))
+            said = [node.text or "" for node in picture.iter(f"{NAMESPACE}text")]
+            assert not [each for each in said if ALGEBRA.search(each)], said

@@ -77,8 +77,12 @@ def told(said):
         assert said.sentence.parts == (f"slot-{gap}", f"slot-{slot}")
     if len(stuck) == 1:
         assert rest == [f"P{stuck[0]} has no legal play and is out"]
+    elif stuck:
+        (words,) = rest
+        number, names = whole(r"(\d) players have no legal play and are out: (.*)", words)
+        assert int(number) == len(stuck) and row(names) == [f"P{one}" for one in stuck]
     else:
-        assert rest == ([f"{len(stuck)} players have no legal play and are out"] if stuck else [])
+        assert rest == []
 
 
 def verdict(said):

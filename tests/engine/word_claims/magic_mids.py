@@ -115,21 +115,32 @@ def caught_in(words, board, placed_at):
         assert len(found) == int(number) and {f"P{mid[0]}" for mid in found.values()} == set(row(owners))
         return found
     words, _, powers = words.partition(", between it and ")
-    found = {}
+    found, flanks = {}, {}
     for each in row(words):
-        owner, size, square = whole(r"P(\d)'s (\w+) mid on (..)", each)
+        owner, size, square, _, flank = whole(r"P(\d)'s (\w+) mid on (..)( \(with (..)\))?", each)
         found[square] = owner + SIZES[size]
+        flanks[square] = flank
+    for square, flank in flanks.items():
+        assert (flank is not None) == (len(found) == 2)
+        assert flank is None or flank == beyond(square, board, placed_at)
     if powers:
         flank, near, far, prey = whole(r"(..) \((.) and (.) against (.)\)", powers)
         ((square, mid),) = found.items()
-        steps = naive.ROWS.index(square[0]) - placed_at[0], naive.HEADERS.index(square[1]) - placed_at[1]
-        end = (placed_at[0] + 2 * steps[0]) % 5, (placed_at[1] + 2 * steps[1]) % 4
-        assert flank == naive.ROWS[end[0]] + naive.HEADERS[end[1]] and board[end][0] == board[placed_at][0]
+        assert flank == beyond(square, board, placed_at)
+        end = naive.ROWS.index(flank[0]), naive.HEADERS.index(flank[1])
         pips = [naive.SIZES.index(letter) + 1 for letter in (board[placed_at][1], board[end][1], mid[1])]
         assert [int(near), int(far), int(prey)] == pips
     else:
         assert len(found) in (2, 3)
     return found
+
+
+def beyond(square, board, placed_at):
+    """Return the square behind one that was captured, seen from the mid placed; the mover has a mid there."""
+    steps = naive.ROWS.index(square[0]) - placed_at[0], naive.HEADERS.index(square[1]) - placed_at[1]
+    end = (placed_at[0] + 2 * steps[0]) % 5, (placed_at[1] + 2 * steps[1]) % 4
+    assert board[end][0] == board[placed_at][0]
+    return naive.ROWS[end[0]] + naive.HEADERS[end[1]]
 
 
 def verdict(said):

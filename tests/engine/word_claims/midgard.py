@@ -1,5 +1,7 @@
 """What Midgard's sentences claim."""
 
+import re
+
 from tests.engine.reason_claims import cells as cells_of
 from tests.engine.reason_claims import edges
 from tests.engine.word_claims.common import compared, placed, row, whole
@@ -76,7 +78,11 @@ def check_enclosed(what, board, after, filled, ran_out):
     words, _, why = what.removeprefix(" and encloses ").partition(": ")
     if len(regions) > 1 or ran_out:
         assert words == f"{len(regions)} region{'s' * (len(regions) > 1)}"
-        check_shares(why, after, filled)
+        if "(" in why:
+            assert not ran_out
+            check_outcomes(why, board, after, regions)
+        else:
+            check_shares(why, after, filled)
         return
     (one,) = regions
     assert one == filled
@@ -90,6 +96,25 @@ def check_enclosed(what, board, after, filled, ran_out):
     most, least, _, winner = whole(r"(\d+) edges? to (\d+), so (it goes|they go) to P(\d)", why)
     assert sorted([sea, land]) == [int(least), int(most)] and all(after[cell] == "sl"[int(winner)] for cell in one)
     assert int(winner) == (0 if sea > land else 1) and ("it goes" in why) == (len(one) == 1)
+
+
+def check_outcomes(words, board, after, regions):
+    """Check `h4 goes to P0 (3 edges to 0), i2 and j2 are shared (2 edges each)`."""
+    left = {*regions}
+    for each in re.split(r"(?<=\)), ", words):
+        which, verb, edges_told = whole(r"(.*) (goes to P\d|go to P\d|are shared) \((.*)\)", each)
+        one = next(one for one in left if (which == f"{len(one)} cells" if len(one) > 4 else set(row(which)) == one))
+        left.remove(one)
+        around = [board[near] for cell in one for near in neighbours(board, cell)]
+        sea, land = around.count("s"), around.count("l")
+        if sea == land:
+            assert (verb, edges_told) == ("are shared", f"{sea} edge{'s' * (sea > 1)} each")
+            continue
+        most, winner = max(sea, land), 0 if sea > land else 1
+        assert edges_told == f"{most} edge{'s' * (most > 1)} to {min(sea, land)}"
+        assert verb == f"{'goes' if len(one) == 1 else 'go'} to P{winner}"
+        assert all(after[cell] == "sl"[winner] for cell in one)
+    assert not left
 
 
 def region(board, start):
