@@ -85,16 +85,24 @@ class _Round:
         self.load: Counter[str] = Counter()
         """Blocks of each bot in this round."""
         self.total = 0
-        self.open = [label for label in ranked if self.done[label] < rules.max_blocks]
-        """Bots that are not settled."""
+        self.open = dict.fromkeys(label for label in ranked if self.done[label] < rules.max_blocks)
+        """Bots that are not settled, by rank."""
+        self._lacking = [0] * rules.floor + [len(self.open)]
+        """Of these, how many lack so many blocks of the floor."""
         self.budget = max(rules.budget, self._reserve())
 
     def _reserve(self) -> int:
         """Return the blocks that the floor may still take: each table but one a pass seats bots that lack one alone."""
-        lacking = [self.rules.floor - self.load[label] for label in self.open if self.load[label] < self.rules.floor]
-        return -(-sum(lacking) // self.rules.players) + max(lacking, default=0)
+        total = sum(blocks * bots for blocks, bots in enumerate(self._lacking))
+        most = max((blocks for blocks, bots in enumerate(self._lacking) if bots), default=0)
+        return -(-total // self.rules.players) + most
 
     def _give(self, labels: Sequence[str]) -> None:
+        for label in labels:
+            lacking = self.rules.floor - self.load[label]
+            if lacking > 0 and label in self.open:
+                self._lacking[lacking] -= 1
+                self._lacking[lacking - 1] += 1
         self.given[tuple(sorted(labels))] += 1
         self.load.update(labels)
         self.total += 1

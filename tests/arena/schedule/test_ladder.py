@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from arena.plan.model import ResolvedPlan
 from arena.schedule.kinds.ladder import Ladder
+from arena.schedule.ladder_blocks import RoundRules, _Round
 from arena.schedule.ladder_rounds import Departed, Retired, has_news, new_blocks, next_round, template
 from arena.schedule.ladder_tally import BoardTally
 from tests.support.ladders import World, empty, joined, labelled
@@ -223,6 +224,26 @@ def test_known_bots_come_out_in_the_right_order_with_fewer_matches_than_a_round_
     ]
     round_robin = bots * (bots - 1) / 2 * sum(neighbours) / len(neighbours)
     assert world.matches < round_robin / 3
+
+
+@given(
+    st.tuples(
+        st.integers(2, 5), st.integers(1, 12), st.integers(0, 4), st.integers(1, 80), st.sampled_from([3, 9, 99])
+    ),
+    st.integers(5, 30),
+    st.randoms(use_true_random=False),
+)
+@settings(max_examples=60, deadline=None)
+def test_what_the_floor_may_still_take_is_known_without_counting(
+    numbers: tuple[int, int, int, int, int], bots: int, chance: random.Random
+) -> None:
+    rules, labels = RoundRules(*numbers), [labelled(number) for number in range(bots)]
+    played = Counter(tuple(sorted(chance.sample(labels, rules.players))) for _ in range(chance.randrange(60)))
+    giving = _Round(rules, labels, played)
+    for _ in range(40):
+        lacking = [rules.floor - giving.load[label] for label in giving.open if giving.load[label] < rules.floor]
+        assert giving._reserve() == -(-sum(lacking) // rules.players) + max(lacking, default=0)
+        giving._give(chance.sample(labels, rules.players))
 
 
 def test_a_round_of_thousands_keeps_its_budget() -> None:
