@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from arena.accounts.authors import ORGANISER, Author, author_of, number_of
 from arena.accounts.database import Change, Database, as_text
-from arena.core.errors import AccountError, LockedError
+from arena.core.errors import AccountError, StoreError
 
 TOKEN_PREFIX = "arena_"
 """What every token begins with, so that those that lie about are found."""
@@ -127,7 +127,8 @@ class Tokens:
         if author.erased or (expires is not None and expires <= now):
             return None
         if used != now[:10]:
-            with contextlib.suppress(LockedError), self._database.change(author.id, wait=False) as change:
+            # who has a token is let in, also where another process writes, or the disk is full
+            with contextlib.suppress(StoreError), self._database.change(author.id, wait=False) as change:
                 change.run("UPDATE tokens SET used = ? WHERE token = ?", now[:10], token)
         allowed = {scope for scope in scopes.split() if scope != ADMIN or author.is_organiser}
         return Grant(author, frozenset(allowed), kind, token)

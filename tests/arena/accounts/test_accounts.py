@@ -252,6 +252,17 @@ def test_revoking_a_session_ends_no_other(accounts):
     assert accounts.tokens.check(other) is not None
 
 
+def test_a_token_lets_in_while_the_disk_is_full(accounts):
+    ann = author(accounts)
+    token = accounts.tokens.issue(ann, "api", ["read"], OPERATOR)
+    full = "CREATE TEMP TRIGGER full BEFORE UPDATE ON tokens BEGIN SELECT RAISE(ABORT, 'the disk is full'); END"
+    accounts.database._db.execute(full)
+    grant = accounts.tokens.check(token)
+    assert grant is not None
+    assert grant.author == ann
+    assert accounts.tokens.of(ann.id)[0].used is None
+
+
 def test_a_token_lets_in_while_another_process_writes(accounts, tmp_path):
     token = accounts.tokens.issue(author(accounts), "api", ["read"], OPERATOR)
     with contextlib.closing(sqlite3.connect(tmp_path / DATABASE_FILE, isolation_level=None)) as other:
