@@ -54,7 +54,6 @@ class Driver:
 
     def run(self, until: Callable[[], bool] = lambda: False) -> None:
         """Drive until a signal comes, or `until` when there is nothing to do."""
-        self.accounts.submissions.restart_checks()
         checks = threading.Thread(target=self._check, name="checks", daemon=True)
         checks.start()
         try:
@@ -135,11 +134,14 @@ class Driver:
                 driver.__exit__(None, None, None)
 
     def _check(self) -> None:
-        """Check what is handed in, one after the other."""
-        wait = POLL_SECONDS
+        """Check what is handed in, one after the other; first have what a driver that was killed was checking wait."""
+        wait, has_begun = POLL_SECONDS, False
         failed: set[str] = set()
         while not self.stopping.is_set():
             try:
+                if not has_begun:  # here, where a disk that is full is waited for
+                    self.accounts.submissions.restart_checks()
+                    has_begun = True
                 if check_next(self.accounts, self.home, self.stopping.is_set, failed):
                     wait = POLL_SECONDS
                     continue

@@ -445,3 +445,25 @@ def test_a_ladder_at_rest_decides_nothing_until_an_event_comes(home: Home, monke
     home.check()
     home.rounds()
     assert playing(home) == ["b1.1", "house:random"]
+
+
+def test_a_driver_that_begins_while_the_disk_is_full_goes_on_when_there_is_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = Home(tmp_path / "home", opens=(START + timedelta(hours=1)).isoformat())
+    version = home.hand_in(home.author("one"), "a", BROKEN)
+    home.accounts.submissions.begin_check(version)  # by a driver that was killed then
+    restart, tries = home.accounts.submissions.restart_checks, []
+
+    def restarted() -> int:
+        tries.append(1)
+        if len(tries) < 3:
+            raise UnwritableError("the disk is full", "Make room")
+        return restart()
+
+    monkeypatch.setattr(home.accounts.submissions, "restart_checks", restarted)
+    monkeypatch.setattr("arena.contest.driver.POLL_SECONDS", 0.01)
+    home.driver.run(until=lambda: home.state(version) == "refused")
+    assert len(tries) >= 3
+    assert [line for line in home.said if "the disk is full" in line and "trying again" in line]
+    home.close()
