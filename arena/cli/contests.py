@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import signal
 from pathlib import Path
 
 from tabulate import tabulate
@@ -18,12 +17,11 @@ from arena.contest.entrants import games_of, resolved_house
 from arena.contest.final import commit_to_key
 from arena.contest.layout import ARCHIVE_FILE, CONFIG_FILE, contest_folder, final_log, season_folder, season_log
 from arena.contest.standings import read_standings
-from arena.contest.supervisor import Supervisor
+from arena.contest.supervisor import Supervisor, end_with_supervisor
 from arena.core.errors import ArenaError, ConfigError
 from arena.core.files import read_regular, write_file
 from arena.core.models import MAX_TOML_BYTES
 from arena.core.paths import home_folder
-from arena.core.process_trees import signal_at_parents_end
 from arena.runner.options import RunOptions
 from arena.verify.archive import make_archive
 from arena.workers.process import WorkerProcess
@@ -65,13 +63,18 @@ def serve_contests(options: ServeOptions, workers: int | None, address: str | No
     driving = ["--home", str(home_folder(home))]
     driving += [] if workers is None else ["--workers", str(workers)]
     driving += [] if address is None else ["--address", address]
-    with Supervisor.of_driver(driving, print_to_stderr):
-        serve(addresses, options.open, options.log_format, home)
+    with contextlib.ExitStack() as running:
+
+        def begin() -> None:
+            running.enter_context(Supervisor.of_driver(driving, print_to_stderr))
+
+        serve(addresses, options.open, options.log_format, home, begin)
 
 
 def drive_contests(workers: int | None, address: str | None, home: Path | None) -> None:
     """Run `arena contest drive`."""
-    signal_at_parents_end(signal.SIGTERM)
+    if end_with_supervisor():
+        return
     drive(home, RunOptions.of(workers, None, address), print_to_stderr, lambda *of: _archive(home, *of))
 
 

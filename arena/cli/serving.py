@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import webbrowser
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,11 +14,18 @@ if TYPE_CHECKING:
     from arena.web.operation import LogFormat
 
 
-def serve(addresses: Addresses, open: bool, log_format: LogFormat, home: Path | None) -> None:
-    """Run `arena serve`."""
+def serve(
+    addresses: Addresses,
+    open: bool,
+    log_format: LogFormat,
+    home: Path | None,
+    begin: Callable[[], None] = lambda: None,
+) -> None:
+    """Run `arena serve`; `begin` is called when the port is had."""
     from arena.web.server import serve
 
     def ready(address: str) -> None:
+        begin()
         print(f"{address} (Ctrl-C ends it)", flush=True)
         if open and not webbrowser.open(address):
             print_to_stderr(f"no browser was found; open {address}")

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
+
+from arena.core.process_trees import signal_at_parents_end
 
 FIRST_WAIT_SECONDS, MAX_WAIT_SECONDS = 0.5, 30.0
 """Before a driver that has ended is started again; longer when it ends at once."""
@@ -14,6 +18,8 @@ STEADY_SECONDS = 60.0
 """Time after which a driver that ends is not taken to end at once."""
 GRACE_SECONDS = 20.0
 """Time that a driver has to end its matches in play before it is killed."""
+SUPERVISOR_VARIABLE = "ARENA_SUPERVISOR"
+"""Environment variable that tells a driver the number of its supervisor's process."""
 
 
 class Supervisor:
@@ -38,12 +44,8 @@ class Supervisor:
     def __exit__(self, *of_error: object) -> None:
         """End the process: it lets matches in play end, and is killed when it does not come back."""
         self._stopping.set()
-        if (process := self._process) is not None and process.poll() is None:
-            process.terminate()
-            try:
-                process.wait(GRACE_SECONDS)
-            except subprocess.TimeoutExpired:
-                process.kill()
+        if self._process is not None:
+            _end(self._process)
         self._thread.join()
 
     @property
@@ -56,10 +58,13 @@ class Supervisor:
         wait = FIRST_WAIT_SECONDS
         while not self._stopping.is_set():
             started = time.monotonic()
-            self._process = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, start_new_session=True)
+            environment = {**os.environ, SUPERVISOR_VARIABLE: str(os.getpid())}
+            self._process = subprocess.Popen(
+                self.command, stdin=subprocess.DEVNULL, start_new_session=True, env=environment
+            )
             self.starts += 1
-            if self._stopping.is_set():
-                self._process.terminate()
+            if self._stopping.is_set():  # perhaps too late for whoever stops this to see the process
+                _end(self._process)
             code = self._process.wait()
             if self._stopping.is_set():
                 return
@@ -67,3 +72,24 @@ class Supervisor:
             self.say(f"the driver ended with {code}; starting it again in {wait:g} s")
             self._stopping.wait(wait)
             wait = min(2 * wait, MAX_WAIT_SECONDS)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a process by SIGTERM, and kill it when it does not come back."""
+    if process.poll() is None:
+        process.terminate()
+        try:
+            process.wait(GRACE_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+
+
+def end_with_supervisor() -> bool:
+    """Have this process end, as by SIGTERM, when its supervisor does; return whether that is gone already.
+
+    The kernel tells of an end alone that comes after it has been asked to. A process without a supervisor ends with
+    the process that has started it.
+    """
+    signal_at_parents_end(signal.SIGTERM)
+    supervisor = os.environ.pop(SUPERVISOR_VARIABLE, None)
+    return supervisor is not None and supervisor != str(os.getppid())

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 enum { ASLEEP, COUNT, KILL, TEAR, POWER, FULL };
@@ -31,15 +32,19 @@ static int mode;
 static long changes, moment;
 static unsigned int seed;
 static char folder[PATH_MAX];
+static const char *flag;
 static struct written *unsynced;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
 #define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
-/* With CHAOS_FULL the disk is full from the start below that folder. */
+/* With CHAOS_FULL the disk is full from the start below that folder; with CHAOS_FULL_WHILE for this process and those
+ * that it starts, whenever there is that file. */
 __attribute__((constructor)) static void begin(void)
 {
-    unsetenv("LD_PRELOAD");
+    flag = getenv("CHAOS_FULL_WHILE");
+    if (!flag)
+        unsetenv("LD_PRELOAD");
     if (getenv("CHAOS_FULL"))
         snprintf(folder, sizeof folder, "%s", getenv("CHAOS_FULL")), mode = FULL;
 }
@@ -92,6 +97,8 @@ static void cut_power(void)
     die();
 }
 
+static int is_full(void) { return mode == FULL && (!flag || !access(flag, F_OK)); }
+
 /* Whether the change is to be refused. */
 static int change(int grows)
 {
@@ -102,9 +109,10 @@ static int change(int grows)
         die();
     if (now && mode == POWER)
         cut_power();
-    if (now && mode == FULL && grows)
+    int refused = now && grows && is_full();
+    if (refused)
         errno = ENOSPC;
-    return now && mode == FULL && grows;
+    return refused;
 }
 
 static int grows_to(int descriptor, off_t end)
@@ -242,4 +250,20 @@ int open(const char *path, int flags, ...)
     mode_t rights = flags & (O_CREAT | O_TMPFILE) ? va_arg(more, mode_t) : 0;
     va_end(more);
     return open64(path, flags, rights);
+}
+
+int statvfs64(const char *path, struct statvfs64 *found)
+{
+    int failed = REAL(statvfs64)(path, found);
+    if (!failed && is_ours(path) && is_full())
+        found->f_bavail = found->f_bfree = 0;
+    return failed;
+}
+
+int statvfs(const char *path, struct statvfs *found)
+{
+    int failed = REAL(statvfs)(path, found);
+    if (!failed && is_ours(path) && is_full())
+        found->f_bavail = found->f_bfree = 0;
+    return failed;
 }
