@@ -16,7 +16,6 @@ from typing import Any
 
 from fastapi import FastAPI, HTTPException, Request, Response
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException as PlainHTTPException
 from starlette.requests import ClientDisconnect
@@ -107,7 +106,7 @@ def _add_pages(app: FastAPI) -> None:
 
     @app.get("/events")
     async def events() -> Response:
-        return _stream(app, "", Source(partial(tournaments.event_of, catalog, links)))
+        return app.state.live.response("", Source(partial(tournaments.event_of, catalog, links)))
 
     show("/games", partial(games.list_of, catalog, links))
     show("/games/{name}", partial(games.page_of, catalog, links))
@@ -142,11 +141,6 @@ def _add_log_pages(show: Callable[..., None], catalog: LogCatalog, links: Links,
     of_log("/pair", pair.page_of, "board", "a", "b")
 
 
-def _stream(app: FastAPI, name: str, source: Source) -> Response:
-    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-    return StreamingResponse(app.state.live.stream(name, source), 200, headers, "text/event-stream")
-
-
 def _add_live(app: FastAPI, catalog: LogCatalog, links: Links, prefix: str, folder: str) -> None:
     """Add what pages of a log load by script."""
 
@@ -154,13 +148,13 @@ def _add_live(app: FastAPI, catalog: LogCatalog, links: Links, prefix: str, fold
     async def events(name: str) -> Response:
         log = await run_in_threadpool(catalog.log, folder + name)
         make = partial(_kind_of(folder).event_of, catalog, links, log.name)
-        return _stream(app, log.name, Source(make))
+        return app.state.live.response(log.name, Source(make))
 
     @app.get(f"{prefix}/live/events")
     async def plies(name: str) -> Response:
         log = await run_in_threadpool(catalog.log, folder + name)
         watcher = Watcher(catalog, links, log.name)
-        return _stream(app, f"{log.name}/live", Source(watcher.event, TICK_SECONDS, watcher.close))
+        return app.state.live.response(f"{log.name}/live", Source(watcher.event, TICK_SECONDS, watcher.close))
 
     @app.get(f"{prefix}/latest")
     def latest(request: Request, name: str) -> Response:
@@ -241,7 +235,7 @@ def _add_errors(app: FastAPI) -> None:
         where, *_, name = problem.errors()[0]["loc"]
         if where == "path":
             return error(404, "there is no page of this address")
-        return error(400, f"{name}: {problem.errors()[0]['msg']}")
+        return error(422, f"{name}: {problem.errors()[0]['msg']}")
 
     async def unforeseen(request: Request, problem: Exception) -> Response:
         print(f"error: {request.url.path[:200]!r}: {summarise_error(problem)}", file=sys.stderr, flush=True)

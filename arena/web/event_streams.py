@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Callable
 from typing import NamedTuple
 
 from starlette.concurrency import run_in_threadpool
+from starlette.responses import StreamingResponse
 
 from arena.core.errors import ArenaError
 
@@ -94,11 +95,12 @@ class EventStreams:
         """Open streams."""
         return sum(len(channel.viewers) for channel in self._channels.values())
 
-    def stream(self, name: str, source: Source) -> AsyncIterator[bytes]:
+    def response(self, name: str, source: Source) -> StreamingResponse:
         """Return the events of a name, from the source that was given for it first; raises `TooManyError`."""
         if self.viewers >= MAX_VIEWERS:
             raise TooManyError("too many pages are open; close some")
-        return self._events(name, source)
+        headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+        return StreamingResponse(self._events(name, source), 200, headers, "text/event-stream")
 
     async def _events(self, name: str, source: Source) -> AsyncIterator[bytes]:
         channel = self._channels.setdefault(name, Channel(source, self._words))

@@ -74,7 +74,15 @@ class Links:
         return _with_query(self.path("/bot"), {"name": name})
 
     def tournament(self, name: str) -> str:
-        """Return the address of a tournament or comparison."""
+        """Return the address of a tournament or comparison; of a contest, or its final, for the log of one."""
+        kind, _, rest = name.partition("/")
+        if kind == CONTESTS_FOLDER and rest:
+            contest, _, *of_final = rest.split("/")
+            return self.contest(contest, *of_final)
+        return self.log(name)
+
+    def log(self, name: str) -> str:
+        """Return what the addresses of all that there is of a log begin with."""
         if name.startswith(f"{COMPARISONS_FOLDER}/"):
             return self.path(f"/comparisons/{_part(name.removeprefix(f'{COMPARISONS_FOLDER}/'))}")
         if name.startswith(f"{PLAYED_FOLDER}/"):
@@ -85,11 +93,11 @@ class Links:
 
     def matches(self, name: str, query: Query | None = None) -> str:
         """Return the address of a tournament's matches; the query filters and sorts them."""
-        return _with_query(f"{self.tournament(name)}/matches", query)
+        return _with_query(f"{self.log(name)}/matches", query)
 
     def match(self, name: str, match: str) -> str:
         """Return the address of a match, by its id."""
-        return f"{self.tournament(name)}/matches/{_part(match)}"
+        return f"{self.log(name)}/matches/{_part(match)}"
 
     def position(self, name: str, match: str, ply: int | None = None, format: str = "svg") -> str:
         """Return the address of the drawing of a match's position; after its last ply without one."""
@@ -97,19 +105,19 @@ class Links:
 
     def pair(self, name: str, board: str, a: str, b: str) -> str:
         """Return the address of two bots on a board, by its slug and their labels."""
-        return _with_query(f"{self.tournament(name)}/pair", {"board": board, "a": a, "b": b})
+        return _with_query(f"{self.log(name)}/pair", {"board": board, "a": a, "b": b})
 
     def figures(self, name: str, board: str) -> str:
         """Return the address of the figures of a board, by its slug."""
-        return _with_query(f"{self.tournament(name)}/figures", {"board": board})
+        return _with_query(f"{self.log(name)}/figures", {"board": board})
 
     def figure(self, name: str, board: str, figure: str, format: str) -> str:
         """Return the address of a figure as a file."""
-        return _with_query(f"{self.tournament(name)}/figures/{_part(figure)}.{format}", {"board": board})
+        return _with_query(f"{self.log(name)}/figures/{_part(figure)}.{format}", {"board": board})
 
     def events(self, name: str) -> str:
         """Return the address of the events of a tournament; empty where there are none."""
-        return f"{self.tournament(name)}/events"
+        return f"{self.log(name)}/events"
 
     def all_events(self) -> str:
         """Return the address of the events of all tournaments; empty where there are none."""
@@ -117,15 +125,15 @@ class Links:
 
     def latest(self, name: str) -> str:
         """Return the address of the latest match as data."""
-        return f"{self.tournament(name)}/latest"
+        return f"{self.log(name)}/latest"
 
     def live(self, name: str) -> str:
         """Return the address of the matches in play of a tournament; empty where there are none."""
-        return f"{self.tournament(name)}/live"
+        return f"{self.log(name)}/live"
 
     def live_events(self, name: str) -> str:
         """Return the address of the events of its matches in play; empty where there are none."""
-        return f"{self.tournament(name)}/live/events"
+        return f"{self.log(name)}/live/events"
 
     def static(self, name: str, version: str) -> str:
         """Return the address of a style or script with this content."""

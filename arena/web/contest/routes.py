@@ -6,10 +6,9 @@ import json
 from collections.abc import AsyncIterator
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from fastapi import Depends, FastAPI, Request, Response
-from fastapi.responses import FileResponse, JSONResponse, RedirectResponse, StreamingResponse
+from fastapi.responses import FileResponse, JSONResponse, RedirectResponse
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
 
@@ -17,15 +16,16 @@ from arena.accounts import BotVersion, ContestBot
 from arena.accounts.submissions import CHECKING, WAITING
 from arena.contest.handing_in import Received, check_open, hand_in
 from arena.contest.layout import ARCHIVE_FILE, season_folder
-from arena.core.errors import ArenaError
+from arena.core.errors import AccountError, ArenaError
 from arena.core.names import CONTESTS_FOLDER
 from arena.registry.submissions import source_path
 from arena.web.catalog import FINAL_FOLDER, NotFoundError
 from arena.web.contest import pages
 from arena.web.contest.portal import Portal
-from arena.web.contest.views import ContestView, check_sees_matches
+from arena.web.contest.views import ContestView, check_sees_matches, is_frozen
 from arena.web.event_streams import Source
-from arena.web.pages import match, matches
+from arena.web.pages import live, match, matches
+from arena.web.pages.live_boards import TICK_SECONDS, Watcher
 from arena.web.rendering import Page, media_type
 from arena.web.safety import MAX_FORM_FIELDS, MAX_FORM_FILES, TOKEN_HEADER, changes_something
 
@@ -60,7 +60,7 @@ def _add_lists(app: FastAPI, portal: Portal) -> None:
     async def events(id: str) -> Response:
         view = await run_in_threadpool(portal.view, id)
         make = partial(pages.standings_event, portal, view.id)
-        return _stream(app, f"contests/{view.id}", make)
+        return app.state.live.response(f"contests/{view.id}", Source(make))
 
     @app.api_route("/contests/{id}/final", methods=READ, response_model=None)
     def final(request: Request, id: str, start: int = 0) -> Response:
@@ -81,11 +81,6 @@ def _add_lists(app: FastAPI, portal: Portal) -> None:
     def certificate(id: str, rank: int) -> Response:
         content = pages.certificate_of(portal, portal.view(id), rank)
         return Response(content, media_type=media_type(".svg"), headers={"Cache-Control": "no-cache"})
-
-
-def _stream(app: FastAPI, name: str, make: Any) -> Response:
-    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-    return StreamingResponse(app.state.live.stream(name, Source(make)), 200, headers, "text/event-stream")
 
 
 def _add_matches(app: FastAPI, portal: Portal, folder: str) -> None:
@@ -112,6 +107,28 @@ def _add_matches(app: FastAPI, portal: Portal, folder: str) -> None:
         name = log_name(request, id, season)
         content = match.position_of(portal.catalog, name, match_id, ply, format)
         return Response(content, 200, {"Cache-Control": "private, no-cache"}, media_type(f".{format}"))
+
+    def live_name(request: Request, id: str, season: str) -> str:
+        if not portal.view(id).config.show_in_play:
+            raise NotFoundError("matches in play are not shown in this contest")
+        return portal.catalog.log(log_name(request, id, season)).name
+
+    @app.api_route(f"/contests/{{id}}/{{season}}{folder}/live", methods=READ, response_model=None)
+    def in_play(request: Request, id: str, season: str) -> Response:
+        return answer(live.page_of(portal.catalog, portal.links, live_name(request, id, season)))
+
+    @app.get(f"/contests/{{id}}/{{season}}{folder}/live/events", response_model=None)
+    async def plies(request: Request, id: str, season: str) -> Response:
+        name = await run_in_threadpool(live_name, request, id, season)
+        watcher = Watcher(portal.catalog, portal.links, name)
+
+        def event() -> str:
+            """Return what is in play; it ends for all when the standings are frozen meanwhile."""
+            if is_frozen(portal.view(id), portal.now):
+                raise AccountError("the standings are frozen")
+            return watcher.event()
+
+        return app.state.live.response(f"{name}/live", Source(event, TICK_SECONDS, watcher.close))
 
 
 def _add_handing_in(app: FastAPI, portal: Portal) -> None:
@@ -190,7 +207,7 @@ def _add_bots(app: FastAPI, portal: Portal) -> None:
             state = "running" if version.state in (WAITING, CHECKING) else version.state
             return json.dumps({"now": pages.version_now(portal, view, own, version), "state": state})
 
-        return _stream(app, f"versions/{own.id}.{number}", event)
+        return app.state.live.response(f"versions/{own.id}.{number}", Source(event))
 
     @app.api_route("/contests/{id}/bots/{bot}/versions/{number}/source.zip", methods=READ, response_model=None)
     def source(request: Request, id: str, bot: str, number: int) -> Response:

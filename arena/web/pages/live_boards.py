@@ -58,7 +58,7 @@ class LiveBoard:
         schedule = plan.schedule
         board = schedule.boards[match.board]
         self.id, self.seats = match.id, match.seats
-        self.labels = [schedule.entries[entry].label for entry in match.seats]
+        self.labels = [plan.name(schedule.entries[entry].label) for entry in match.seats]
         self.names = Names.of_players(self.labels)
         self.title = board_name(board.game, board.players)
         self.game = load_game(board.game, board.players)

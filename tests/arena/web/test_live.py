@@ -19,7 +19,7 @@ from arena.results.pages.replay import outcome_of
 from arena.runner import in_play
 from arena.runner.in_play import SOCKET_NAME, InPlay, InPlayBroadcast, InPlayFeed
 from arena.tournament.tournament import Tournament
-from arena.web.catalog import LogCatalog
+from arena.web.catalog import LogCatalog, LogPlan
 from arena.web.links import Links
 from arena.web.pages import live_boards
 from arena.web.pages.live_boards import MAX_BACKLOG, MAX_FRAMES, MAX_MISSING_TICKS, RESULT_TICKS, LiveBoard, Watcher
@@ -146,9 +146,8 @@ def test_an_event_without_news_is_the_same(watcher, broadcast, played, actions):
 def long():
     """A match of many plies, and the plan that it is of."""
     entries = [SimpleNamespace(label=label) for label in ("a", "b")]
-    plan = SimpleNamespace(
-        schedule=SimpleNamespace(boards=[SimpleNamespace(game="magic_mids", players=2)], entries=entries)
-    )
+    schedule = SimpleNamespace(boards=[SimpleNamespace(game="magic_mids", players=2)], entries=entries)
+    plan = LogPlan(None, schedule)
     state = load_game("magic_mids", 2).new_initial_state()
     rng = random.Random(1)
     while not state.is_terminal():

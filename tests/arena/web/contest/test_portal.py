@@ -476,7 +476,7 @@ def test_an_upload_that_takes_too_long_to_read_is_refused_and_the_next_one_is_re
 
 
 @pytest.mark.parametrize(
-    ("address", "status"), [("/contests/cup/certificates/x.svg", 404), ("/contests/cup?start=x", 400)]
+    ("address", "status"), [("/contests/cup/certificates/x.svg", 404), ("/contests/cup?start=x", 422)]
 )
 def test_an_address_with_a_word_for_a_number_is_a_page_of_words(cup, address, status):
     answer = cup.stranger.get(address)
