@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -21,7 +21,7 @@ from arena.contest.logged_bots import logged_bots
 from arena.contest.rating import standings_of
 from arena.contest.roster import events_of, roster_of
 from arena.contest.rounds import Rounds
-from arena.contest.standings import read_standings, write_standings
+from arena.contest.standings import file_versions, read_standings, write_standings
 from arena.core.errors import ArenaError, StoreError, WorkerError
 from arena.core.limits import Limits
 from arena.plan.bots import ResolvedBot
@@ -75,6 +75,8 @@ class SeasonDriver:
         """By label: those that are about to join."""
         self._unusable: set[str] = set()
         """Labels of versions that cannot be used."""
+        self._shown: tuple[Hashable, int | None] = (None, None)
+        """The version of the file of standings that was read last, and its round."""
         self._rated = (0.0, 0.0)
         """When standings were last made, and how long that took."""
 
@@ -119,7 +121,7 @@ class SeasonDriver:
         if not self.rounds.is_complete:
             return self._play(self.rounds.season.schedule, [])
         self._erase()
-        if read_standings(self.folder) is None and self.rounds.number:
+        if self._shown_round() is None and self.rounds.number:
             self._rate()
         is_over = self._is_over(now)
         if self.config.schedule == "nightly" and not is_over and not self._is_night(now):
@@ -225,9 +227,20 @@ class SeasonDriver:
 
     def _rate_if_behind(self) -> None:
         """Make the standings if the latest are of an earlier round."""
-        found = read_standings(self.folder)
-        if self.rounds.number and (found is None or found.round < self.rounds.number):
+        found = self._shown_round()
+        if self.rounds.number and (found is None or found < self.rounds.number):
             self._rate()
+
+    def _shown_round(self) -> int | None:
+        """Return the round of the standings in the folder; None where there are none that can be read.
+
+        They are read again when the file has changed: with thousands of bots it has megabytes.
+        """
+        version = file_versions(self.folder)[0]
+        if version != self._shown[0]:
+            found = read_standings(self.folder)
+            self._shown = version, None if found is None else found.round
+        return self._shown[1]
 
     def _rate(self) -> None:
         started = time.monotonic()

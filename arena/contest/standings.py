@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Hashable, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -92,6 +92,19 @@ class RoundRanks(NamedTuple):
     time: str
     ranks: dict[str, tuple[int, float | None]]
     """Rank and score by label."""
+
+
+def file_versions(folder: Path) -> tuple[Hashable, Hashable]:
+    """Return what changes whenever the standings of a season, and those of its rounds, are written; None without."""
+    return _file_version(folder / STANDINGS_FILE), _file_version(folder / ROUNDS_FILE)
+
+
+def _file_version(path: Path) -> Hashable:
+    try:
+        stat = os.stat(path)
+    except OSError:
+        return None
+    return stat.st_ino, stat.st_size, stat.st_mtime_ns
 
 
 def read_standings(folder: Path) -> Standings | None:

@@ -6,7 +6,6 @@ So a page costs the same for thirty bots and for ten thousand, but for the first
 from __future__ import annotations
 
 import itertools
-import os
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from contextlib import closing
@@ -20,12 +19,11 @@ from pydantic_core import to_json
 
 from arena.accounts.database import as_text
 from arena.contest.standings import (
-    ROUNDS_FILE,
-    STANDINGS_FILE,
     BoardRow,
     OverallRow,
     RoundRanks,
     Standings,
+    file_versions,
     latest_rounds,
     read_standings,
 )
@@ -226,7 +224,7 @@ def standings_of(
     """
     folder = home / view.season() / ("final" if final else "")
     limit = as_text(view.config.freeze) if not final and view.config.freeze and is_frozen(view, now) else None
-    files = _versions(folder)
+    files = file_versions(folder)
     found = _kept(kept, (folder, "standings", limit), files, partial(_read, folder, limit))
     if found is None:
         return None
@@ -247,26 +245,13 @@ def standings_json(view: ContestView, home: Path, kept: ResultCache) -> bytes | 
         names = {row.bot: {"name": view.name(row.bot), "author": view.author(row.bot)} for row in found.overall}
         return to_json({**dict(found), "names": names})
 
-    return _kept(kept, (folder, "json"), (_versions(folder)[0], view.names_version), write)
+    return _kept(kept, (folder, "json"), (file_versions(folder)[0], view.names_version), write)
 
 
 def _kept(kept: ResultCache, key: Hashable, version: Hashable, make: Callable[[], T]) -> T:
     found = kept.get(key, version, make)
     assert found is not None  # nothing gives up waiting
     return found.value
-
-
-def _versions(folder: Path) -> tuple[Hashable, Hashable]:
-    """Return what changes whenever the files of a season are written."""
-    return _version(folder / STANDINGS_FILE), _version(folder / ROUNDS_FILE)
-
-
-def _version(path: Path) -> Hashable:
-    try:
-        stat = os.stat(path)
-    except OSError:
-        return None
-    return stat.st_ino, stat.st_size, stat.st_mtime_ns
 
 
 def _read(folder: Path, limit: str | None) -> KeptStandings | None:

@@ -21,7 +21,7 @@ from arena.contest.erasing import erase_author
 from arena.contest.final import commit_to_key, is_final_over
 from arena.contest.handing_in import hand_in
 from arena.contest.layout import final_log, season_folder, season_log
-from arena.contest.standings import read_rounds, read_standings
+from arena.contest.standings import Standings, read_rounds, read_standings
 from arena.core.errors import ConfigError, UnwritableError, WorkerError
 from arena.core.paths import ROOT
 from arena.registry.submissions import source_path, store_bundle
@@ -159,6 +159,27 @@ def test_a_new_driver_goes_on_and_makes_lost_standings_again(home: Home) -> None
     assert found is not None
     assert found.round == 3
     assert checked(season_log(home.path, "cup", 1)).sound
+
+
+def test_a_driver_that_rests_reads_its_standings_once(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    home.hand_in(home.author("one"), "a", good(0))
+    home.check()
+    home.rounds(1)
+    made: list[Path] = []
+
+    def read(folder: Path) -> Standings | None:
+        made.append(folder)
+        return read_standings(folder)
+
+    monkeypatch.setattr(season_driver, "read_standings", read)
+    monkeypatch.setattr(rounds.Rounds, "next", lambda self, events: None)
+    for _ in range(3):
+        home.driver.step()
+    folder = season_folder(home.path, "cup", 1)
+    assert made == [folder]
+    (folder / "standings.json").unlink()
+    home.driver.step()
+    assert read_standings(folder) is not None
 
 
 def test_a_season_ends_and_the_next_begins_with_the_same_bots(home: Home) -> None:
