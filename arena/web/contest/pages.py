@@ -185,7 +185,7 @@ def bot_page(portal: Portal, request: Request, view: ContestView, bot: ContestBo
     versions = portal.accounts.submissions.versions(bot.id)
     standings = portal.standings(view)
     boards = [(board.title, board.line_of(bot.id)) for board in standings.boards] if standings else []
-    looks = _looks(portal, view, versions) if _sees_matches(portal, view, grant) or is_own else []
+    looks = _looks(portal, view, versions) if _sees_matches(portal, view, grant) else []
     return page(
         "contest_bot.html",
         portal.links,

@@ -7,6 +7,7 @@ from contextlib import closing
 
 import pytest
 
+from arena.accounts import OPERATOR
 from arena.runner.in_play import InPlay
 from arena.web.app import create_app
 from arena.web.pages.live_boards import LiveBoard
@@ -51,6 +52,20 @@ def test_every_page_of_a_match_of_a_contest_leads_to_pages_that_are_there(app):
     for text in (matches, http.get(address).text, http.get("/contests/cup").text):
         for link in {*re.findall(r'href="(/contests[^"#?]*)', text)}:
             assert http.get(link).status_code == 200, link
+
+
+@pytest.mark.parametrize("who_sees", ["nobody", "everybody"])
+def test_the_page_of_a_bot_leads_to_the_matches_that_its_author_may_see(played, who_sees):
+    config = {**played.config.as_data(), "show_matches": who_sees}
+    played.accounts.contests.configure("cup", config, OPERATOR)
+    author = played.accounts.authors.get("a1")
+    made = create_app(played.path)
+    with closing(vars(made.app)["app"].state.portal):
+        http = client_of(made)
+        http.cookies.set("arena_session", played.accounts.tokens.issue(author, "session", ["read"], OPERATOR))
+        links = re.findall(r'href="(/contests/cup/season-1/matches/[^"]+)"', http.get("/contests/cup/bots/b1").text)
+        assert bool(links) is (who_sees == "everybody")
+        assert all(http.get(link).status_code == 200 for link in links)
 
 
 def test_a_match_in_play_is_shown_under_the_names_of_bots(app, played):
