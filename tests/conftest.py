@@ -31,6 +31,7 @@ SYSTEM = TESTS / "system"
 LONGEST_FIRST = (
     "system/test_pages.py",
     "system/test_chaos.py",
+    "system/test_season.py",
     "system/test_cluster.py",
     "system/test_browser.py",
     "system/test_play.py",
