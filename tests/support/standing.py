@@ -149,7 +149,7 @@ class StandingArena:
         if role == SERVER:
             assert self._server is not None
             self._server.kill()
-            self._server.communicate()
+            self._server.communicate(timeout=PATIENCE)
             self.start()
         elif found := self.processes()[role]:
             try:
