@@ -32,7 +32,7 @@ from tabulate import tabulate
 from arena.accounts import OPERATOR, Accounts
 from arena.contest.config import contest_from
 from arena.contest.layout import season_log
-from scripts.loopback import Answer, Server, ask, processes, raise_file_limit, reader_address
+from scripts.loopback import Answer, Server, ask, process_of, processes, raise_file_limit, reader_address
 
 CONTEST = "load"
 UPLOAD_PATH = f"/api/v1/contests/{CONTEST}/submissions?file=bot.py&name=bot+"
@@ -100,14 +100,14 @@ class Load:
     def sample(self) -> Sample:
         """Look at the server."""
         tree = list(processes(self.server.pid))
-        own = next((each for each in tree if each.pid == self.server.pid), None)
+        own = process_of(self.server.pid)
         usage = resource.getrusage(resource.RUSAGE_SELF)
         return Sample(
             time.monotonic() - self._begun,
             matches_of(season_log(self.home, CONTEST, 1)),
-            own.resident if own else 0,
+            own.resident,
             sum(each.resident for each in tree),
-            own.cpu_seconds if own else 0.0,
+            own.cpu_seconds,
             usage.ru_utime + usage.ru_stime,
         )
 

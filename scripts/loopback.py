@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import resource
 import time
@@ -135,11 +136,8 @@ def processes(root: int) -> Iterator[Process]:
     found = {}
     for folder in Path("/proc").iterdir():
         if folder.name.isdecimal():
-            try:
-                fields = (folder / "stat").read_text().rpartition(")")[2].split()
-            except OSError:
-                continue  # it has ended
-            found[int(folder.name)] = fields
+            with contextlib.suppress(OSError):  # it has ended
+                found[int(folder.name)] = _fields(int(folder.name))
     below, todo = {root}, [root]
     while todo:
         parent = todo.pop()
@@ -147,5 +145,17 @@ def processes(root: int) -> Iterator[Process]:
         below.update(children)
         todo += children
     for pid in sorted(below & found.keys()):
-        fields = found[pid]
-        yield Process(pid, int(fields[21]) * PAGE_BYTES, sum(int(each) for each in fields[11:15]) / TICK)
+        yield _process(pid, found[pid])
+
+
+def process_of(pid: int) -> Process:
+    """Return a process; raises `OSError` where there is none."""
+    return _process(pid, _fields(pid))
+
+
+def _fields(pid: int) -> list[str]:
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+
+
+def _process(pid: int, fields: list[str]) -> Process:
+    return Process(pid, int(fields[21]) * PAGE_BYTES, sum(int(each) for each in fields[11:15]) / TICK)

@@ -20,7 +20,9 @@ from arena.web.addresses import Addresses
 from arena.web.app import create_app
 from arena.web.compute_process import ComputeProcess
 from arena.web.connections import Connection
+from arena.web.forwarded import ForwardedHeader
 from arena.web.operation import LogFormat
+from arena.web.service import READY, STOPPING, notify_service
 
 GRACE_SECONDS = 1
 """Time that open connections get to end, by Ctrl-C."""
@@ -44,7 +46,7 @@ def serve(
         app = create_app(home, addresses, registry, ComputeProcess(), log_format)
         proxies = [str(network) for network in addresses.proxies]
         config = uvicorn.Config(
-            ProxyHeadersMiddleware(app, proxies) if proxies else app,  # type: ignore[arg-type]
+            ForwardedHeader(ProxyHeadersMiddleware(app, proxies), addresses) if proxies else app,  # type: ignore[arg-type]
             http=type("ServerConnection", (Connection,), {"addresses": addresses}),
             log_level="critical",
             access_log=False,
@@ -66,8 +68,14 @@ class Server(uvicorn.Server):
         super().__init__(config)
         self._release = release
 
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to answer, and tell the service manager."""
+        await super().startup(sockets)
+        notify_service(READY)
+
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """End all connections and the application."""
+        notify_service(STOPPING)
         self._release()
         await super().shutdown(sockets)
 

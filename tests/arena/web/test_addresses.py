@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from html.parser import HTMLParser
 
@@ -17,6 +18,7 @@ from arena.contest.config import contest_from
 from arena.core.errors import ConfigError
 from arena.web.addresses import Addresses, addresses_of, split_host
 from arena.web.app import create_app
+from arena.web.forwarded import ForwardedHeader, address_of, hops_of
 
 PUBLIC = "https://arena.example/club"
 
@@ -170,7 +172,8 @@ async def seen_by(app_scope, addresses):
     async def app(scope, receive, send):
         found.update(client=scope["client"][0], scheme=scope["scheme"])
 
-    await ProxyHeadersMiddleware(app, [str(network) for network in addresses.proxies])(app_scope, None, None)
+    read = ProxyHeadersMiddleware(app, [str(network) for network in addresses.proxies])
+    await ForwardedHeader(read, addresses)(app_scope, None, None)
     return found
 
 
@@ -184,10 +187,46 @@ async def seen_by(app_scope, addresses):
     ],
 )
 def test_only_named_proxies_tell_who_asks(peer, forwarded, client):
-    import asyncio
-
     scope = {"type": "http", "client": (peer, 1), "scheme": "http", "headers": [(b"x-forwarded-for", forwarded)]}
     assert asyncio.run(seen_by(scope, addresses_of(forwarded_from=["10.0.0.0/8"])))["client"] == client
+
+
+@pytest.mark.parametrize(
+    ("forwarded", "client", "scheme"),
+    [
+        ("for=203.0.113.7;proto=https;by=10.0.0.1", "203.0.113.7", "https"),
+        ('For="203.0.113.7:4711" ; Proto=HTTPS', "203.0.113.7", "https"),
+        ('for="[2001:db8::1]:4711"', "2001:db8::1", "http"),
+        ("for=1.2.3.4;proto=https, for=203.0.113.7", "203.0.113.7", "http"),
+        ("for=203.0.113.7;proto=https, for=10.0.0.2;proto=http", "203.0.113.7", "https"),
+        ("for=unknown", "10.0.0.1", "http"),
+        ("for=203.0.113.7, for=_hidden", "10.0.0.1", "http"),
+        ("for=203.0.113.7;proto=gopher", "203.0.113.7", "http"),
+        ("for=203.0.113.7;for=1.2.3.4", "10.0.0.1", "http"),
+        ("for=203.0.113.7,", "10.0.0.1", "http"),
+        ('for="203.0.113.7', "10.0.0.1", "http"),
+        ("", "10.0.0.1", "http"),
+    ],
+)
+def test_the_header_of_rfc_7239_tells_who_asks(forwarded, client, scheme):
+    headers = [(b"forwarded", forwarded.encode()), (b"x-forwarded-proto", b"https")][: 1 if forwarded else 0]
+    scope = {"type": "http", "client": ("10.0.0.1", 1), "scheme": "http", "headers": headers}
+    found = asyncio.run(seen_by(scope, addresses_of(forwarded_from=["10.0.0.0/8"])))
+    assert found == {"client": client, "scheme": scheme}
+
+
+def test_a_forwarded_header_counts_from_named_proxies_and_without_the_usual_one():
+    addresses, own = addresses_of(forwarded_from=["10.0.0.0/8"]), (b"forwarded", b"for=1.2.3.4;proto=https")
+    usual = (b"x-forwarded-for", b"203.0.113.7")
+    for peer, headers, client in (("192.0.2.1", [own], "192.0.2.1"), ("10.0.0.1", [own, usual], "203.0.113.7")):
+        scope = {"type": "http", "client": (peer, 1), "scheme": "http", "headers": headers}
+        assert asyncio.run(seen_by(scope, addresses)) == {"client": client, "scheme": "http"}
+
+
+@given(st.text(max_size=60))
+def test_any_forwarded_header_is_read_without_an_error(text):
+    for hop in hops_of(text):
+        address_of(hop.get("for", ""))
 
 
 # What watches a server

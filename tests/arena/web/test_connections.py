@@ -12,6 +12,7 @@ from arena.sessions.view import Phase
 from arena.web import connections, play_routes, server
 from arena.web.addresses import Addresses
 from arena.web.safety import POLICY
+from arena.web.service import READY, notify_service
 from tests.support.tournaments import PATIENCE, wait_until
 
 
@@ -202,3 +203,30 @@ def test_pages_that_wait_for_news_get_their_answers_when_the_server_ends(address
         servers[0].should_exit = True
         assert everything(table).startswith(b"HTTP/1.1 204")
         assert everything(events).endswith(b"\r\n0\r\n\r\n")  # the last chunk of a stream that is whole
+
+
+def test_a_service_manager_is_told_when_the_server_answers_and_when_it_ends(tmp_path, monkeypatch, request):
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+        manager.bind(str(tmp_path / "notify"))
+        manager.settimeout(PATIENCE)
+        monkeypatch.setenv("NOTIFY_SOCKET", str(tmp_path / "notify"))
+        address, servers = request.getfixturevalue("address"), request.getfixturevalue("servers")
+        assert manager.recv(100) == b"READY=1"
+        assert get(address).startswith(b"HTTP/1.1 200")
+        servers[0].should_exit = True
+        assert manager.recv(100) == b"STOPPING=1"
+
+
+@pytest.mark.parametrize("place", ["", "nowhere", "/no/such/socket", "@no-such-arena-socket"])
+def test_a_service_manager_that_is_not_there_is_no_matter(monkeypatch, place):
+    monkeypatch.setenv("NOTIFY_SOCKET", place)
+    notify_service(READY)
+
+
+def test_a_service_manager_may_have_a_socket_without_a_file(monkeypatch):
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+        manager.bind("")  # the system chooses an abstract name
+        manager.settimeout(PATIENCE)
+        monkeypatch.setenv("NOTIFY_SOCKET", manager.getsockname().decode().replace("\0", "@", 1))
+        notify_service(READY)
+        assert manager.recv(100) == b"READY=1"
