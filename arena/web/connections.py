@@ -33,8 +33,22 @@ MAX_SLOW_CONNECTIONS = 50
 """Slow connections from one address at once; others are cut as soon as they are slow."""
 IPV6_PREFIX_BITS = 64
 """Bits of an IPv6 address that count: the rest is for its owner to choose."""
+LINGER_SECONDS = 2.0
+"""Time that a client has to read why it is refused; what it sends meanwhile is dropped."""
+MAX_LINGERING = 1_000
+"""Connections at once that have that time, or as many as a quarter of the limit of open files; others are closed."""
 REQUEST_COMPLETE = (h11.DONE, h11.MUST_CLOSE, h11.CLOSED)
 """States of a client that has sent all of its request."""
+
+
+class Crowd:
+    """The connections of a server that are of a kind of their own."""
+
+    def __init__(self) -> None:
+        self.slow: dict[Connection, None] = {}
+        """Those that have sent no whole head of a request in time, the oldest first."""
+        self.leaving: set[Connection] = set()
+        """Those that are refused or cut, and not lost yet."""
 
 
 class Connection(H11Protocol):
@@ -42,6 +56,8 @@ class Connection(H11Protocol):
 
     addresses: ClassVar[Addresses] = Addresses()
     """Of the server; its proxies bring the connections of many."""
+    crowd: ClassVar[Crowd] = Crowd()
+    """Of the server."""
     _receiving: asyncio.TimerHandle | None = None
     _sending: asyncio.TimerHandle | None = None
     _is_slow = False
@@ -58,17 +74,35 @@ class Connection(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Wait for the first request; refuse it where there are too many connections, in all or from its address."""
         super().connection_made(transport)
-        most = min(MAX_CONNECTIONS, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 2)
-        if len(self.connections) > most:
-            self._refuse(HTTPStatus.SERVICE_UNAVAILABLE, "too many connections are open; try again soon")
+        most = min(MAX_CONNECTIONS, _open_files() // 2)
+        if len(self.connections) - len(self.crowd.leaving) > most and not self._take_place_of_slow():
+            self._refuse(HTTPStatus.SERVICE_UNAVAILABLE, "too many connections are open; try again soon", MAX_LINGERING)
         elif not self._is_proxy and len(self._siblings()) > max(1, most // ADDRESS_SHARE):
             self._refuse(HTTPStatus.SERVICE_UNAVAILABLE, "too many connections are open from your address; close some")
         else:
             self._wait()
 
+    def _take_place_of_slow(self) -> bool:
+        """Cut the oldest connection whose client has sent no request yet; return whether there is one."""
+        slow = next(iter(self.crowd.slow), None)
+        if slow is None:
+            return False
+        slow._cut()
+        return True
+
+    def _cut(self) -> None:
+        """End without a word."""
+        self.crowd.slow.pop(self, None)
+        self.crowd.leaving.add(self)
+        self.transport.abort()
+
     def _siblings(self) -> list[Connection]:
         """Return the connections from the same address, this one too."""
-        return [each for each in self.connections if isinstance(each, Connection) and each.network == self.network]
+        return [
+            each
+            for each in self.connections
+            if isinstance(each, Connection) and each.network == self.network and not each.transport.is_closing()
+        ]
 
     def _wait(self) -> None:
         """Wait for a request."""
@@ -79,14 +113,22 @@ class Connection(H11Protocol):
         if REQUEST_TIMEOUT_SECONDS <= SLOW_SECONDS or (
             not self._is_proxy and sum(each._is_slow for each in self._siblings()) >= MAX_SLOW_CONNECTIONS
         ):
-            self.transport.abort()
+            self._cut()
         else:
             self._is_slow = True
+            if self.conn.their_state is h11.IDLE:
+                self.crowd.slow[self] = None
             self._receiving = self.loop.call_later(REQUEST_TIMEOUT_SECONDS - SLOW_SECONDS, self.transport.abort)
 
     def data_received(self, data: bytes) -> None:
         """Take a part of a request."""
+        if self in self.crowd.leaving:
+            return
         super().data_received(data)
+        if self.conn.their_state is not h11.IDLE:
+            self.crowd.slow.pop(self, None)
+        if self in self.crowd.leaving:
+            return
         if self.conn.their_state in REQUEST_COMPLETE:
             self._receiving, self._is_slow = _stop(self._receiving), False
         elif self._receiving is None:
@@ -94,9 +136,10 @@ class Connection(H11Protocol):
 
     def send_400_response(self, msg: str) -> None:
         """Refuse what is no request, in words and with the headers of every answer."""
-        self._refuse(HTTPStatus.BAD_REQUEST, "this is no request that the server understands")
+        self._refuse(HTTPStatus.BAD_REQUEST, "this is no request that the server understands", MAX_LINGERING)
 
-    def _refuse(self, status: HTTPStatus, words: str) -> None:
+    def _refuse(self, status: HTTPStatus, words: str, lingering: int = 0) -> None:
+        """Say why, and end; the client has time to read it where fewer than so many connections have."""
         body = f"{status}: {words}\n".encode()
         about = [(b"content-type", b"text/plain; charset=utf-8"), (b"connection", b"close"), *HEADERS]
         if status is HTTPStatus.SERVICE_UNAVAILABLE:
@@ -104,7 +147,14 @@ class Connection(H11Protocol):
         answer = h11.Response(status_code=status, headers=about, reason=status.phrase.encode())
         for event in (answer, h11.Data(data=body), h11.EndOfMessage()):
             self.transport.write(self.conn.send(event) or b"")
-        self.transport.close()
+        self._receiving = _stop(self._receiving)
+        if len(self.crowd.leaving) < min(lingering, _open_files() // 4) and not self.transport.is_closing():
+            self.transport.write_eof()  # a connection that is closed with something unread loses these words too
+            self._receiving = self.loop.call_later(LINGER_SECONDS, self.transport.abort)
+        else:
+            self.transport.close()
+        self.crowd.slow.pop(self, None)
+        self.crowd.leaving.add(self)
 
     def pause_writing(self) -> None:
         """Wait until the client reads."""
@@ -119,8 +169,15 @@ class Connection(H11Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """End with the connection."""
+        self.crowd.slow.pop(self, None)
+        self.crowd.leaving.discard(self)
         super().connection_lost(exc)
         self._receiving, self._sending = _stop(self._receiving), _stop(self._sending)
+
+
+def _open_files() -> int:
+    """Return how many files the process may have open."""
+    return resource.getrlimit(resource.RLIMIT_NOFILE)[0]
 
 
 def network_of(address: str) -> str:

@@ -19,7 +19,7 @@ from arena.sessions.registry import SessionRegistry
 from arena.web.addresses import Addresses
 from arena.web.app import create_app
 from arena.web.compute_process import ComputeProcess
-from arena.web.connections import Connection
+from arena.web.connections import Connection, Crowd
 from arena.web.forwarded import ForwardedHeader
 from arena.web.operation import LogFormat
 from arena.web.service import READY, STOPPING, notify_service
@@ -47,7 +47,7 @@ def serve(
         proxies = [str(network) for network in addresses.proxies]
         config = uvicorn.Config(
             ForwardedHeader(ProxyHeadersMiddleware(app, proxies), addresses) if proxies else app,  # type: ignore[arg-type]
-            http=type("ServerConnection", (Connection,), {"addresses": addresses}),
+            http=type("ServerConnection", (Connection,), {"addresses": addresses, "crowd": Crowd()}),
             log_level="critical",
             access_log=False,
             timeout_graceful_shutdown=GRACE_SECONDS,

@@ -230,3 +230,46 @@ def test_a_service_manager_may_have_a_socket_without_a_file(monkeypatch):
         monkeypatch.setenv("NOTIFY_SOCKET", manager.getsockname().decode().replace("\0", "@", 1))
         notify_service(READY)
         assert manager.recv(100) == b"READY=1"
+
+
+def test_where_the_server_is_full_who_sends_no_request_makes_room(address, servers, monkeypatch):
+    monkeypatch.setattr(connections, "MAX_CONNECTIONS", 4)
+    monkeypatch.setattr(connections, "ADDRESS_SHARE", 1)
+    monkeypatch.setattr(connections, "REQUEST_TIMEOUT_SECONDS", 3600.0)
+    monkeypatch.setattr(connections, "SLOW_SECONDS", 0.2)
+    now = servers[0].server_state.connections
+    with contextlib.ExitStack() as held:
+        idle = [held.enter_context(connected(address)) for _ in range(4)]
+        wait_until(lambda: len(now) == 4 and all(each._is_slow for each in now), "all are slow")
+        assert get(address).startswith(b"HTTP/1.1 200")
+        assert everything(idle[0]) == b""  # the oldest one
+        send(idle[1], "GET /games HTTP/1.1\r\nHost: {}:{}\r\n\r\n".format(*address).encode())
+        assert idle[1].recv(12) == b"HTTP/1.1 200"
+
+
+def test_who_is_refused_may_read_why_though_more_was_sent(address, servers, monkeypatch):
+    monkeypatch.setattr(connections, "MAX_CONNECTIONS", 1)
+    monkeypatch.setattr(connections, "LINGER_SECONDS", 3600.0)
+    with connected(address) as first, connected(address) as second:
+        send(first, b"GET /games HT")
+        answer = everything(second)
+        second.sendall(b"a" * 100_000)
+        assert answer.startswith(b"HTTP/1.1 503")
+        assert len(servers[0].server_state.connections) == 2
+    wait_until(lambda: not servers[0].server_state.connections, "both have gone")
+
+
+def test_who_is_refused_and_stays_is_cut_off(address, servers, monkeypatch):
+    monkeypatch.setattr(connections, "LINGER_SECONDS", 0.2)
+    with connected(address) as one:
+        send(one, b"nothing like it\r\n\r\n")
+        assert everything(one).startswith(b"HTTP/1.1 400")
+        wait_until(lambda: not servers[0].server_state.connections, "it is cut off")
+
+
+def test_of_many_who_are_refused_some_are_closed_at_once(address, servers, monkeypatch):
+    monkeypatch.setattr(connections, "MAX_LINGERING", 0)
+    with connected(address) as one:
+        send(one, b"nothing like it\r\n\r\n")
+        assert everything(one).startswith(b"HTTP/1.1 400")
+        wait_until(lambda: not servers[0].server_state.connections, "it is closed")
