@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import resource
+from collections import Counter
 from functools import cached_property
 from http import HTTPStatus
 from typing import ClassVar
@@ -49,6 +50,10 @@ class Crowd:
         """Those that have sent no whole head of a request in time, the oldest first."""
         self.leaving: set[Connection] = set()
         """Those that are refused or cut, and not lost yet."""
+        self.open: Counter[str] = Counter()
+        """How many there are from each address, without those that are cut."""
+        self.waited_for: Counter[str] = Counter()
+        """How many of these are slow."""
 
 
 class Connection(H11Protocol):
@@ -61,6 +66,7 @@ class Connection(H11Protocol):
     _receiving: asyncio.TimerHandle | None = None
     _sending: asyncio.TimerHandle | None = None
     _is_slow = False
+    _is_counted = False
 
     @cached_property
     def network(self) -> str:
@@ -74,10 +80,12 @@ class Connection(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Wait for the first request; refuse it where there are too many connections, in all or from its address."""
         super().connection_made(transport)
+        self._is_counted = True
+        self.crowd.open[self.network] += 1
         most = min(MAX_CONNECTIONS, _open_files() // 2)
         if len(self.connections) - len(self.crowd.leaving) > most and not self._take_place_of_slow():
             self._refuse(HTTPStatus.SERVICE_UNAVAILABLE, "too many connections are open; try again soon", MAX_LINGERING)
-        elif not self._is_proxy and len(self._siblings()) > max(1, most // ADDRESS_SHARE):
+        elif not self._is_proxy and self.crowd.open[self.network] > max(1, most // ADDRESS_SHARE):
             self._refuse(HTTPStatus.SERVICE_UNAVAILABLE, "too many connections are open from your address; close some")
         else:
             self._wait()
@@ -92,17 +100,26 @@ class Connection(H11Protocol):
 
     def _cut(self) -> None:
         """End without a word."""
-        self.crowd.slow.pop(self, None)
+        self._count_off()
         self.crowd.leaving.add(self)
         self.transport.abort()
 
-    def _siblings(self) -> list[Connection]:
-        """Return the connections from the same address, this one too."""
-        return [
-            each
-            for each in self.connections
-            if isinstance(each, Connection) and each.network == self.network and not each.transport.is_closing()
-        ]
+    def _count_off(self) -> None:
+        """Count no more."""
+        self._set_slow(False)
+        if self._is_counted:
+            self._is_counted = False
+            _count(self.crowd.open, self.network, -1)
+
+    def _set_slow(self, is_slow: bool) -> None:
+        """Count as slow, or as not."""
+        if is_slow != self._is_slow:
+            self._is_slow = is_slow
+            _count(self.crowd.waited_for, self.network, 1 if is_slow else -1)
+        if is_slow and self.conn.their_state is h11.IDLE:
+            self.crowd.slow[self] = None
+        else:
+            self.crowd.slow.pop(self, None)
 
     def _wait(self) -> None:
         """Wait for a request."""
@@ -111,13 +128,11 @@ class Connection(H11Protocol):
     def _become_slow(self) -> None:
         """Give a slow request the rest of its time, unless too many from its address are slow already."""
         if REQUEST_TIMEOUT_SECONDS <= SLOW_SECONDS or (
-            not self._is_proxy and sum(each._is_slow for each in self._siblings()) >= MAX_SLOW_CONNECTIONS
+            not self._is_proxy and self.crowd.waited_for[self.network] >= MAX_SLOW_CONNECTIONS
         ):
             self._cut()
         else:
-            self._is_slow = True
-            if self.conn.their_state is h11.IDLE:
-                self.crowd.slow[self] = None
+            self._set_slow(True)
             self._receiving = self.loop.call_later(REQUEST_TIMEOUT_SECONDS - SLOW_SECONDS, self.transport.abort)
 
     def data_received(self, data: bytes) -> None:
@@ -130,7 +145,8 @@ class Connection(H11Protocol):
         if self in self.crowd.leaving:
             return
         if self.conn.their_state in REQUEST_COMPLETE:
-            self._receiving, self._is_slow = _stop(self._receiving), False
+            self._receiving = _stop(self._receiving)
+            self._set_slow(False)
         elif self._receiving is None:
             self._wait()
 
@@ -153,6 +169,8 @@ class Connection(H11Protocol):
             self._receiving = self.loop.call_later(LINGER_SECONDS, self.transport.abort)
         else:
             self.transport.close()
+            self._count_off()
+        self.conn = h11.Connection(h11.SERVER)  # what was received of the request is kept no longer
         self.crowd.slow.pop(self, None)
         self.crowd.leaving.add(self)
 
@@ -169,7 +187,7 @@ class Connection(H11Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """End with the connection."""
-        self.crowd.slow.pop(self, None)
+        self._count_off()
         self.crowd.leaving.discard(self)
         super().connection_lost(exc)
         self._receiving, self._sending = _stop(self._receiving), _stop(self._sending)
@@ -191,6 +209,13 @@ def network_of(address: str) -> str:
             return str(ipaddress.ip_network((found, IPV6_PREFIX_BITS), strict=False))
         found = found.ipv4_mapped
     return str(found)
+
+
+def _count(counts: Counter[str], key: str, change: int) -> None:
+    """Change a count; a count of none is forgotten."""
+    counts[key] += change
+    if counts[key] <= 0:
+        del counts[key]
 
 
 def _stop(timer: asyncio.TimerHandle | None) -> asyncio.TimerHandle | None:
