@@ -62,7 +62,10 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    ours = {signal.SIGINT: signal.default_int_handler, signal.SIGHUP: signal.SIG_DFL}
+    ours = {
+        signal.SIGINT: signal.default_int_handler,
+        **dict.fromkeys((signal.SIGHUP, signal.SIGQUIT), signal.SIG_DFL),
+    }
     for number, handler in ours.items():  # ignored in the background of a script or by nohup; what we start inherits it
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, handler)

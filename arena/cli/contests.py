@@ -5,12 +5,10 @@ from __future__ import annotations
 import contextlib
 from pathlib import Path
 
-from tabulate import tabulate
-
 from arena.accounts import OPERATOR, Accounts
 from arena.accounts.contests import Contest
 from arena.cli.arguments import ServeOptions
-from arena.cli.output import print_json, print_text, print_to_stderr
+from arena.cli.output import Output, plain_table, print_json, print_text, print_to_stderr
 from arena.contest.config import contest_from, read_contest
 from arena.contest.driver import Driver, drive, only_driver
 from arena.contest.entrants import games_of, resolved_house
@@ -133,11 +131,10 @@ def print_status(as_json: bool, home: Path | None) -> None:
     elif not rows:
         print_text("There is no contest; `arena contest init CONFIG` makes one.")
     else:
-        print_text(tabulate([{name: _shown(value) for name, value in row.items()} for row in rows], headers="keys"))
-
-
-def _shown(value: object) -> object:
-    return "" if value is None else value
+        table = plain_table(*rows[0])
+        for row in rows:
+            table.add_row(*("" if value is None else str(value) for value in row.values()))
+        Output().print(table)
 
 
 def _status(accounts: Accounts, contest: Contest, home: Path | None) -> dict[str, object]:

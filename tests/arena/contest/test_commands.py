@@ -168,7 +168,7 @@ def test_a_contest_that_is_not_there_is_named(contest: Run, refused: Run, comman
     assert "cap" in refused(command, "cap")
 
 
-def test_status_shows_how_far_contests_have_come(played: Home, contest: Run) -> None:
+def test_status_shows_how_far_contests_have_come(played: Home, contest: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     (row,) = json.loads(contest("status", "--json"))
     assert row == {
         "contest": "cup",
@@ -182,9 +182,11 @@ def test_status_shows_how_far_contests_have_come(played: Home, contest: Run) -> 
         "deadline": None,
     }
     assert row["matches"] > 0
-    head, _, line = contest("status").splitlines()
+    monkeypatch.setenv("COLUMNS", "80")
+    head, line = contest("status").splitlines()
     assert head.split() == [*row]
     assert line.split()[:4] == ["cup", "open", "1", "1"]
+    assert len(line) <= 80
 
 
 def test_status_of_a_home_without_contests(contest: Run) -> None:
