@@ -103,18 +103,20 @@ def check_outcomes(words, board, after, regions):
     left = {*regions}
     for each in re.split(r"(?<=\)), ", words):
         which, verb, edges_told = whole(r"(.*) (goes to P\d|go to P\d|are shared) \((.*)\)", each)
-        one = next(one for one in left if (which == f"{len(one)} cells" if len(one) > 4 else set(row(which)) == one))
-        left.remove(one)
-        around = [board[near] for cell in one for near in neighbours(board, cell)]
-        sea, land = around.count("s"), around.count("l")
-        if sea == land:
-            assert (verb, edges_told) == ("are shared", f"{sea} edge{'s' * (sea > 1)} each")
-            continue
-        most, winner = max(sea, land), 0 if sea > land else 1
-        assert edges_told == f"{most} edge{'s' * (most > 1)} to {min(sea, land)}"
-        assert verb == f"{'goes' if len(one) == 1 else 'go'} to P{winner}"
-        assert all(after[cell] == "sl"[winner] for cell in one)
+        alike = [one for one in left if (which == f"{len(one)} cells" if len(one) > 4 else set(row(which)) == one)]
+        left.remove(next(one for one in alike if outcome(board, after, one) == (verb, edges_told)))
     assert not left
+
+
+def outcome(board, after, one):
+    """Return what is to be told of a region, who gets it by which edges; regions of as many cells read the same."""
+    around = [board[near] for cell in one for near in neighbours(board, cell)]
+    sea, land = around.count("s"), around.count("l")
+    if sea == land:
+        return "are shared", f"{sea} edge{'s' * (sea > 1)} each"
+    most, winner = max(sea, land), 0 if sea > land else 1
+    assert all(after[cell] == "sl"[winner] for cell in one)
+    return f"{'goes' if len(one) == 1 else 'go'} to P{winner}", f"{most} edge{'s' * (most > 1)} to {min(sea, land)}"
 
 
 def region(board, start):
