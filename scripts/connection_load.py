@@ -10,20 +10,18 @@ import argparse
 import asyncio
 import contextlib
 import os
-import signal
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from tabulate import tabulate
 
-from scripts.loopback import Answer, Server, ask, process_of, raise_file_limit, reader_address
+from scripts.loopback import Answer, Server, ask, process_of, raise_file_limit, reader_address, serving
 
 KINDS = {
     "idle": b"",
@@ -102,7 +100,7 @@ class Crowd:
 
     def __init__(self, server: Server, kind: str, addresses: int) -> None:
         self.server, self.addresses = server, addresses
-        self.begin = KINDS[kind].replace(b"%b", f"{server.host}:{server.port}".encode())
+        self.begin = KINDS[kind].replace(b"%b", "{}:{}".format(*server.address).encode())
         self.is_slow = kind.startswith("slow")
         self.all: list[Held] = []
 
@@ -180,20 +178,6 @@ async def measure(server: Server, kind: str, connections: int, addresses: int, s
     )
 
 
-@contextlib.contextmanager
-def running(home: Path) -> Iterator[Server]:
-    """Run `arena serve` on a home; raises `RuntimeError` where it ends before it is told to."""
-    command = [sys.executable, "-m", "arena", "serve", "--port", "0", "--home", str(home)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        try:
-            assert process.stdout is not None
-            yield Server.of_url(process.stdout.readline().split()[0], process.pid)
-            if process.poll() is not None:
-                raise RuntimeError(f"the server has ended with {process.returncode}")
-        finally:
-            process.send_signal(signal.SIGINT)
-
-
 def shown(statuses: dict[int, int]) -> str:
     """Return how often each status came."""
     return " ".join(f"{status or 'none'}: {number}" for status, number in sorted(statuses.items()))
@@ -236,7 +220,7 @@ def main(words: Sequence[str] | None = None) -> int:
     """Measure, and print a table."""
     options = parser().parse_args(words)
     most = min(options.connections, raise_file_limit() - 200)
-    with tempfile.TemporaryDirectory() as folder, running(Path(folder)) as server:
+    with tempfile.TemporaryDirectory() as folder, serving(Path(folder)) as server:
         results = [
             asyncio.run(measure(server, kind, most, options.addresses, options.seconds))
             for kind in options.kinds or KINDS

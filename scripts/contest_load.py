@@ -15,15 +15,13 @@ import json
 import os
 import random
 import resource
-import signal
 import sqlite3
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -32,7 +30,7 @@ from tabulate import tabulate
 from arena.accounts import OPERATOR, Accounts
 from arena.contest.config import contest_from
 from arena.contest.layout import season_log
-from scripts.loopback import Answer, Server, ask, process_of, processes, raise_file_limit, reader_address
+from scripts.loopback import Answer, Server, ask, process_of, processes, raise_file_limit, reader_address, serving
 
 CONTEST = "load"
 UPLOAD_PATH = f"/api/v1/contests/{CONTEST}/submissions?file=bot.py&name=bot+"
@@ -281,18 +279,6 @@ def report(load: Load, phases: Sequence[Phase]) -> str:
     return "\n\n".join(said)
 
 
-@contextlib.contextmanager
-def running(home: Path, workers: int) -> Iterator[Server]:
-    """Run `arena contest serve` on a home."""
-    command = [sys.executable, "-m", "arena", "contest", "serve", "--port", "0", "--home", str(home)]
-    with subprocess.Popen([*command, "--workers", str(workers)], stdout=subprocess.PIPE, text=True) as process:
-        try:
-            assert process.stdout is not None
-            yield Server.of_url(process.stdout.readline().split()[0], process.pid)
-        finally:
-            process.send_signal(signal.SIGTERM)
-
-
 def main(words: Sequence[str] | None = None) -> int:
     """Measure, and print tables."""
     options = parser().parse_args(words)
@@ -300,7 +286,7 @@ def main(words: Sequence[str] | None = None) -> int:
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder) / "home"
         tokens = made_home(home, options.authors)
-        with running(home, options.workers) as server:
+        with serving(home, "contest", "serve", "--workers", str(options.workers)) as server:
             load = Load(server, home, options, tokens)
             phases = asyncio.run(measure(load))
     print(report(load, phases))

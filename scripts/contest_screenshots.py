@@ -7,9 +7,7 @@ Each picture is written to `docs/images/`.
 from __future__ import annotations
 
 import csv
-import os
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -19,6 +17,7 @@ from pathlib import Path
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from arena.client import Client
+from scripts.loopback import serving
 from scripts.screenshots import CHROMIUM_OPTIONS, Picture, take
 
 CONTEST = """
@@ -89,19 +88,10 @@ def main() -> None:
         (work / "names.csv").write_text("\n".join(BOTS))
         told = arena(home, "contest", "init", str(work / "class.toml"))
         organise = told.split()[-1]
-        command = [sys.executable, "-m", "arena", "contest", "serve", "--port", "0", "--home", str(home)]
-        environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as server:
-            try:
-                assert server.stdout is not None
-                address = server.stdout.readline().split()[0]
-                browser = playwright.chromium.launch(
-                    executable_path=shutil.which("chromium"), args=list(CHROMIUM_OPTIONS)
-                )
-                story(browser, address, home, work, organise)
-                browser.close()
-            finally:
-                server.send_signal(signal.SIGINT)
+        with serving(home, "contest", "serve") as server:
+            browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=list(CHROMIUM_OPTIONS))
+            story(browser, server.url, home, work, organise)
+            browser.close()
 
 
 def story(browser: Browser, address: str, home: Path, work: Path, organise: str) -> None:

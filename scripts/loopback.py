@@ -6,11 +6,16 @@ import asyncio
 import contextlib
 import os
 import resource
+import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
+
+from arena.core.process_trees import descendants
 
 TIMEOUT_SECONDS = 60.0
 TICK = os.sysconf("SC_CLK_TCK")
@@ -22,22 +27,30 @@ ADDRESSES = 60_000
 class Server(NamedTuple):
     """A server that runs."""
 
-    host: str
-    port: int
+    url: str
     pid: int
-
-    @classmethod
-    def of_url(cls, url: str, pid: int) -> Server:
-        """Return the server at an address."""
-        parts = urlsplit(url)
-        assert parts.hostname is not None
-        assert parts.port is not None
-        return cls(parts.hostname, parts.port, pid)
 
     @property
     def address(self) -> tuple[str, int]:
-        """Where it listens."""
-        return self.host, self.port
+        """Host and port where it listens."""
+        parts = urlsplit(self.url)
+        assert parts.hostname is not None
+        assert parts.port is not None
+        return parts.hostname, parts.port
+
+
+@contextlib.contextmanager
+def serving(home: Path, *command: str) -> Iterator[Server]:
+    """Run `arena serve`, or another command that serves, on a home; raises `RuntimeError` where it ends by itself."""
+    words = [sys.executable, "-m", "arena", *(command or ["serve"]), "--port", "0", "--home", str(home)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            yield Server(process.stdout.readline().split()[0], process.pid)
+            if process.poll() is not None:
+                raise RuntimeError(f"the server has ended with {process.returncode}")
+        finally:
+            process.send_signal(signal.SIGINT)
 
 
 class Answer(NamedTuple):
@@ -133,29 +146,12 @@ def _plain(head: bytes, content: bytes) -> bytes:
 
 def processes(root: int) -> Iterator[Process]:
     """Yield a process and all below it."""
-    found = {}
-    for folder in Path("/proc").iterdir():
-        if folder.name.isdecimal():
-            with contextlib.suppress(OSError):  # it has ended
-                found[int(folder.name)] = _fields(int(folder.name))
-    below, todo = {root}, [root]
-    while todo:
-        parent = todo.pop()
-        children = [pid for pid, fields in found.items() if int(fields[1]) == parent and pid not in below]
-        below.update(children)
-        todo += children
-    for pid in sorted(below & found.keys()):
-        yield _process(pid, found[pid])
+    for pid in (root, *descendants(root)):
+        with contextlib.suppress(OSError):  # it has ended
+            yield process_of(pid)
 
 
 def process_of(pid: int) -> Process:
     """Return a process; raises `OSError` where there is none."""
-    return _process(pid, _fields(pid))
-
-
-def _fields(pid: int) -> list[str]:
-    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-
-
-def _process(pid: int, fields: list[str]) -> Process:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return Process(pid, int(fields[21]) * PAGE_BYTES, sum(int(each) for each in fields[11:15]) / TICK)

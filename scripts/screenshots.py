@@ -6,11 +6,8 @@ development packages and Chromium (`make tools-system`). Each picture is written
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import shutil
-import signal
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -24,6 +21,7 @@ from arena.core.files import write_file
 from arena.results.exported import REPORT_NAME
 from arena.results.pages.replay import replay_page
 from arena.web.site import Site
+from scripts.loopback import serving
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
 CHROMIUM_OPTIONS = ("--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars")
@@ -74,18 +72,6 @@ def served_pictures(page: Page, address: str) -> Iterator[Picture]:
     yield Picture("play", page.url, "", 1200, 900)
 
 
-@contextlib.contextmanager
-def server(home: Path) -> Iterator[str]:
-    """Run a server of a home; yield its address."""
-    command = [sys.executable, "-m", "arena", "serve", "--port", "0", "--home", str(home)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        try:
-            assert process.stdout is not None
-            yield process.stdout.readline().split()[0]
-        finally:
-            process.send_signal(signal.SIGINT)
-
-
 def take(page: Page, picture: Picture) -> Path:
     """Write a picture of a page; raises `ValueError` when it is too large."""
     page.goto(f"{picture.page}#{picture.place}")
@@ -99,10 +85,10 @@ def take(page: Page, picture: Picture) -> Path:
 
 def main(home: Path) -> None:
     """Make all pictures."""
-    with tempfile.TemporaryDirectory() as folder, server(home) as address, sync_playwright() as playwright:
+    with tempfile.TemporaryDirectory() as folder, serving(home) as server, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=list(CHROMIUM_OPTIONS))
         begun = browser.new_context()
-        for picture in itertools.chain(pictures(home, Path(folder)), served_pictures(begun.new_page(), address)):
+        for picture in itertools.chain(pictures(home, Path(folder)), served_pictures(begun.new_page(), server.url)):
             size = {"width": picture.width, "height": picture.height}
             visitor = browser.new_context(viewport=size, color_scheme=picture.scheme)  # type: ignore[arg-type]  # light or dark
             visitor.add_cookies(begun.cookies())  # type: ignore[arg-type]  # as they were read

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from scripts import connection_load, contest_load
-from scripts.loopback import Server, ask, reader_address
+from scripts.loopback import Server, ask, reader_address, serving
 
 CONNECTIONS = min(3_000, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 4)
 ADDRESSES = 300
@@ -19,7 +19,7 @@ MAX_ANSWER_SECONDS = 60.0
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
     """Return a server that is there from the first crowd to the last one."""
-    with connection_load.running(tmp_path_factory.mktemp("home")) as running:
+    with serving(tmp_path_factory.mktemp("home")) as running:
         yield running
 
 

@@ -140,7 +140,7 @@ class Portal:
         try:
             return self._reader.run(partial(uploaded_bot, dict(files), main), MAX_READ_SECONDS)[0]
         except ComputingError:
-            raise BotError(f"the upload could not be read within {MAX_READ_SECONDS:g} s") from None
+            raise BotError(f"the upload could not be read, at least not within {MAX_READ_SECONDS:g} s") from None
 
     def public(self, request: Request, path: str) -> str:
         """Return the whole address of a path of this server, as the request names it."""
