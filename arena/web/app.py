@@ -228,13 +228,13 @@ def _add_errors(app: FastAPI) -> None:
         return error(400, "the request did not come whole, or was too large")
 
     async def http(request: Request, problem: Any) -> Response:
-        words = {404: "there is no page of this address", 405: "this page cannot be changed"}
+        words = {404: "there is no page at this address", 405: "this page cannot be changed"}
         return error(problem.status_code, words.get(problem.status_code, str(problem.detail)), problem.headers)
 
     async def invalid(request: Request, problem: Any) -> Response:
         where, *_, name = problem.errors()[0]["loc"]
         if where == "path":
-            return error(404, "there is no page of this address")
+            return error(404, "there is no page at this address")
         return error(422, f"{name}: {problem.errors()[0]['msg']}")
 
     async def unforeseen(request: Request, problem: Exception) -> Response:

@@ -11,7 +11,7 @@ from pathlib import Path
 from markupsafe import Markup, escape
 
 from arena.core.names import COMPARISONS_FOLDER
-from arena.results.pages.templates import board_name
+from arena.results.pages.templates import board_name, game_title
 from arena.runner.progress import duration, per_second
 from arena.schedule.foreign import is_foreign_name
 from engine import Game
@@ -137,6 +137,7 @@ FILTERS = {
     "sentence": sentence,
     "bot_name": name_in,
     "game_name": game_name,
+    "game_title": game_title,
     "interval": interval,
     "longest": longest,
     "chances": chances,

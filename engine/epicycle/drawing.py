@@ -25,6 +25,7 @@ from engine.svg import (
     drawing,
     element,
     fitted,
+    headline,
     part,
     polygon,
     pyramid,
@@ -193,7 +194,7 @@ def _status(state: KernelState, names: tuple[str, ...], layout: Layout) -> list[
         lines = [f"turn {turn}, {names[who]} to move", f"into the gap: {listed([*sizes], 'or')}"]
     room = layout.width - layout.panel - 8
     parts = [
-        text(layout.panel, layout.words, fitted(lines[0], room, 17), 17, font_weight="bold"),
+        headline(layout.panel, layout.words, lines[0], room),
         text(layout.panel, layout.words + 22, fitted(lines[1], room, 14), 14),
     ]
     if last:

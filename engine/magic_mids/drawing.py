@@ -26,6 +26,7 @@ from engine.svg import (
     drawing,
     element,
     fitted,
+    headline,
     lying,
     part,
     pyramid,
@@ -34,7 +35,6 @@ from engine.svg import (
     stack,
     text,
     untouched,
-    width_of,
 )
 from engine.terminal import LAST as LAST_PLAY
 from engine.terminal import SEATS, Token
@@ -221,9 +221,8 @@ def _status(state: KernelState, names: tuple[str, ...], layout: Layout) -> list[
         lines = [f"turn {turn}, {listed([*sizes], 'or')} mid", f"{names[who]} to place"]
     wide = layout is WIDE
     x, y, room = (layout.panel, HEIGHT - 38, 360) if wide else (layout.panel, 24, 176 if who != TERMINAL else 320)
-    size = 17 if width_of(lines[0], 17) <= room else 13
     parts = [
-        text(x, y, fitted(lines[0], room, size), size, font_weight="bold"),
+        headline(x, y, lines[0], room),
         text(x, y + 22, fitted(lines[1], room, 14), 14),
     ]
     if placed:

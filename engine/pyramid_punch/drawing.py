@@ -32,6 +32,7 @@ from engine.svg import (
     drawing,
     element,
     fitted,
+    headline,
     lying,
     mini,
     number,
@@ -89,7 +90,7 @@ def picture(state: KernelState, names: tuple[str, ...], narrow: bool) -> str:
     record, table = state.record, table_of(state.record)
     unplaced = [seat for seat in range(record.players) if record.tiles[seat] and not on_table(record, seat)]
     layout = _slim(table) if narrow else _wide(table, len(unplaced), record.phase == ARRANGE)
-    parts = [text(16, 26, fitted(_status(state, names), layout.width - 24, 17), 17, font_weight="bold")]
+    parts = [headline(16, 26, _status(state, names), layout.width - 24)]
     top: float = HEAD
     if table.cells:
         parts += _table(state, table, layout)

@@ -50,7 +50,7 @@ from engine.svg.elements import (
     wrapped,
 )
 from engine.svg.pyramids import FILL_OPACITY, PYRAMID_SIZES, lying, mini, pyramid, stack
-from engine.svg.things import SEAT_NAME, SPOTS, bar, die, seat_row, spots, stone, swatch
+from engine.svg.things import SEAT_NAME, SPOTS, bar, die, headline, seat_row, spots, stone, swatch
 
 __all__ = [
     "BOARD",
@@ -85,6 +85,7 @@ __all__ = [
     "drawing",
     "element",
     "fitted",
+    "headline",
     "lying",
     "mini",
     "number",

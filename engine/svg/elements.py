@@ -71,6 +71,10 @@ def control(part: str) -> dict[str, object]:
     return {"class": "control", "data_part": part, "opacity": 0}
 
 
+BOLD_WIDTH = 1.12
+"""Of bold words, in widths of the same words in plain letters."""
+
+
 def width_of(words: str, size: float) -> float:
     """Return about how wide words are in Helvetica, in units of the drawing; wide rather than narrow."""
     return size * sum(
@@ -79,8 +83,9 @@ def width_of(words: str, size: float) -> float:
     )
 
 
-def fitted(words: str, room: float, size: float = 14) -> str:
+def fitted(words: str, room: float, size: float = 14, bold: bool = False) -> str:
     """Return words that fit into a width: all of them, or the first letters and an ellipsis; all on one line."""
+    room = room / BOLD_WIDTH if bold else room
     plain = "".join(letter if letter.isprintable() else " " for letter in words)
     if width_of(plain, size) <= room:
         return plain

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from functools import cache
 
 from engine.svg.colours import DARK, FAINT, INK, LIGHT, LINE, SEAT_COLOURS, SEAT_INKS, TO_MOVE
-from engine.svg.elements import element, fitted, number, text
+from engine.svg.elements import BOLD_WIDTH, element, fitted, number, text, width_of
 
-BOLD_WIDTH = 1.12  # of bold words, in widths of the same words in plain letters
 SEAT_NAME = 52  # how far from its left end a seat's row has the name
 SPOTS: Sequence[tuple[tuple[int, int], ...]] = (
     (),
@@ -89,7 +88,7 @@ def seat_row(
     arrow = element("path", d=f"M{number(left + 8)} {number(middle - 7)}l12 7l-12 7z", fill=INK)
     bold = bold or to_move
     style = {"fill": fill, **({"font_weight": "bold"} if bold else {})}
-    name = fitted(name or f"seat {seat}", room / BOLD_WIDTH if bold else room, 15)
+    name = fitted(name or f"seat {seat}", room, 15, bold)
     parts = [frame, arrow] if to_move else []
     parts += [
         swatch(left + 26, middle - 9, seat),
@@ -98,6 +97,12 @@ def seat_row(
     if below:
         parts.append(text(left + SEAT_NAME, middle + 15, fitted(below, room, 13), 13, **style))
     return "".join(parts)
+
+
+def headline(x: float, y: float, words: str, room: float) -> str:
+    """Draw bold words, in smaller letters where they take more room, and cut where that is not enough."""
+    size = 17 if BOLD_WIDTH * width_of(words, 17) <= room else 14
+    return text(x, y, fitted(words, room, size, bold=True), size, font_weight="bold")
 
 
 def bar(x: float, y: float, width: float, height: float, share: float, fill: str) -> str:

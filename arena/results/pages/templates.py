@@ -109,14 +109,20 @@ def markdown(text: str) -> Markup:
 
 
 def board_name(spec: str, players: int) -> str:
-    """Return what a heading calls a board: `Magic Mids, 2 players`, with the options in the game's spec.
+    """Return what a heading calls a board: `Magic Mids, 2 players`."""
+    return f"{game_title(spec)}, {counted(players, 'player')}"
+
+
+def game_title(spec: str) -> str:
+    """Return what pages call a game, with its options in words: `Midgard (variant mere mortal)`.
 
     Games of providers, and those that are not installed, are called by their specs.
     """
     name, bracket, options = spec.partition("(")
-    title = spec if is_provided(spec) or name not in game_names() else _title(name)
-    with_options = f"{title} ({options}" if bracket and title != spec else title
-    return f"{with_options}, {counted(players, 'player')}"
+    if is_provided(spec) or name not in game_names():
+        return spec
+    words = options.removesuffix(")").replace("=", " ").replace("_", " ").replace(",", ", ")
+    return f"{_title(name)} ({words})" if bracket else _title(name)
 
 
 @cache

@@ -36,9 +36,14 @@ class OwnSession(NamedTuple):
     phase: str
 
 
+def _first_game() -> str:
+    """Return the game that pages show when none is named: the first one that has lessons."""
+    return next((name for name in game_names() if lessons_of(name) is not None), game_names()[0])
+
+
 def spec_of_form(fields: Mapping[str, Any]) -> str:
     """Return the canonical spec of the game that a form names, with its options; raises an `EngineError`."""
-    named = str(fields.get("game") or game_names()[0])[:500]
+    named = str(fields.get("game") or _first_game())[:500]
     kind, given = game_type(named), split_game_spec(named)[1]
     for option in kind.parameters:
         value = fields.get(f"option-{option.name}")
@@ -55,7 +60,7 @@ def setup_page(
         kind, spec, players = _chosen(fields)
     except (ArenaError, EngineError) as problem:
         error, status = error or str(problem), 400
-        kind = game_type(game_names()[0])
+        kind = game_type(_first_game())
         spec, players = kind.name, kind.min_players
     params = kind.resolve(split_game_spec(spec)[1])
     game = load_game(spec, players)
@@ -173,5 +178,5 @@ def _fallback(fields: Mapping[str, str]) -> tuple[GameType, str, int]:
     try:
         return _chosen(fields)
     except (ArenaError, EngineError):
-        kind = game_type(game_names()[0])
+        kind = game_type(_first_game())
         return kind, kind.name, kind.min_players

@@ -70,7 +70,9 @@ function show(data, again = false) {
   find("title").textContent = data.title;
   document.title = document.title.replace(/^.*?: /, `${data.title}: `);
   find("words").textContent = data.text;
-  find("seats").replaceChildren(...data.seats.map(row));
+  const timed = data.seats.some((/** @type {any} */ seat) => (seat.person ? seat.left : seat.seconds));
+  find("seats").replaceChildren(...data.seats.map((/** @type {any} */ seat, /** @type {number} */ number) => row(seat, number, timed)));
+  find("time-head").hidden = !timed;
   find("place-head").hidden = data.seats[0].place === null;
   find("score-head").hidden = data.seats[0].score === null;
   find("seed").textContent = data.seed;
@@ -132,8 +134,8 @@ function told(ply) {
   return [...(dice.length ? [make("span", { class: "dice" }, ...dice)] : []), ply.told.text, note ? make("small", { class: "faint" }, note) : ""];
 }
 
-/** @param {any} seat @param {number} number */
-function row(seat, number) {
+/** @param {any} seat @param {number} number @param {boolean} timed whether a column for time is shown */
+function row(seat, number, timed) {
   const who = make("td", { class: "name", title: seat.name }, seat.label, seat.person && number !== now.you ? " (person)" : "");
   if (seat.forfeit) {
     const words = make("small", { class: "forfeit", title: seat.forfeit.detail }, ` forfeited: ${seat.forfeit.cause.replace(/_/g, " ")}`);
@@ -147,7 +149,7 @@ function row(seat, number) {
     who,
     ...(seat.place === null ? [] : [make("td", { class: "number" }, String(seat.place))]),
     ...(seat.score === null ? [] : [make("td", { class: "number" }, String(seat.score))]),
-    clock,
+    ...(timed ? [clock] : []),
   );
 }
 
