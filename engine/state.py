@@ -13,7 +13,7 @@ import numpy as np
 from engine.errors import NotationError, ParameterError, UnsupportedError
 from engine.game import CHANCE, ILLEGAL, TERMINAL, Game, State, as_int, shown
 from engine.game_types import GameType
-from engine.words import Names, Sentence
+from engine.words import Names, Sentence, with_winner
 
 if TYPE_CHECKING:
     from engine.observation import ObservationSpec
@@ -405,7 +405,8 @@ class KernelState(State):
         own = self.game.own_words
         if own is None or self._who != TERMINAL:
             return super().verdict(seat, names)
-        return own.verdict(self, seat, names or Names.of_colours(self.game.players))
+        names = names or Names.of_colours(self.game.players)
+        return with_winner(own.verdict(self, seat, names), self.ranks(), seat, names)
 
     def write_observation(self, seat: int, out: np.ndarray) -> None:
         self.game.observe(self._words, seat, out)

@@ -7,14 +7,14 @@ the end of this module are what a game without such a module says: its notation.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from engine.errors import one_line
 
 MAX_SENTENCE_CHARS = 200
-MAX_NAME_CHARS = 20
-"""Of a player's name in a sentence; a longer one is cut."""
+MIN_NAME_CHARS, MAX_NAME_CHARS = 20, 40
+"""Of a player's name in a sentence where there are many players, and where there are two; a longer one is cut."""
 PLACES = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 CHANCE, TERMINAL = -1, -4
 
@@ -92,7 +92,8 @@ class Names:
     you: int | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "labels", tuple(_cut(label, MAX_NAME_CHARS) for label in self.labels))
+        length = max_name_chars(len(self.labels))
+        object.__setattr__(self, "labels", tuple(_cut(label, length) for label in self.labels))
 
     @classmethod
     def of_colours(cls, players: int, you: int | None = None) -> Names:
@@ -107,9 +108,10 @@ class Names:
     @classmethod
     def of_players(cls, players: Sequence[str], you: int | None = None) -> Names:
         """Return the players' names; where several read the same, each with its colour: `greedy (Blue)`."""
-        short = [_cut(name, MAX_NAME_CHARS) for name in players]
+        length = max_name_chars(len(players))
+        short = [_cut(name, length) for name in players]
         labels = (
-            f"{_cut(name, MAX_NAME_CHARS - 9)} ({colour_name(seat)})" if short.count(name) > 1 else name
+            f"{_cut(name, length - 9)} ({colour_name(seat)})" if short.count(name) > 1 else name
             for seat, name in enumerate(short)
         )
         return cls(tuple(labels), you)
@@ -149,6 +151,11 @@ class Names:
         In `what` the player asked is `you` (`spoken_to`).
         """
         return f"{capital(what)}." if seat == self.you else f"{self.labels[seat]}: {what}."
+
+
+def max_name_chars(players: int) -> int:
+    """Return how many characters of a player's name a sentence has room for."""
+    return max(MIN_NAME_CHARS, min(MAX_NAME_CHARS, 2 * MAX_NAME_CHARS // players))
 
 
 def _cut(name: str, length: int) -> str:
@@ -228,6 +235,14 @@ def margin(ranks: Sequence[int], scores: Sequence[int], seat: int | None, noun: 
     return f"{words} each" if len({*scores}) == 1 else ""
 
 
+def with_winner(said: Sentence, ranks: Sequence[int], seat: int | None, names: Names) -> Sentence:
+    """Return what is said of a seat's place with who won, if the seat did not and had more than one rival."""
+    if seat is None or ranks[seat] == 0 or len(ranks) == 2:
+        return said
+    text = f"{said.text} {placing(ranks, ranks.index(0), names)}."
+    return replace(said, text=text) if len(text) <= MAX_SENTENCE_CHARS else said
+
+
 def _place(rank: int) -> str:
     return PLACES[rank] if rank < len(PLACES) else f"{rank + 1}th"
 
@@ -265,4 +280,4 @@ def plain_told(who: int, rolling_seat: int, names: Names, notation: str) -> Sent
 def plain_verdict(ranks: Sequence[int], ended: str, seat: int | None, names: Names) -> Sentence:
     """Return the place, and how the match ended unless that was normal."""
     why = "" if ended in ("", "normal") else f": {ENDINGS.get(ended, ended)}"
-    return Sentence(f"{placing(ranks, seat, names)}{why}.")
+    return with_winner(Sentence(f"{placing(ranks, seat, names)}{why}."), ranks, seat, names)

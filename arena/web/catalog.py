@@ -65,6 +65,13 @@ class Log:
     name: str
     """Its folder below the home, with `comparisons/` in front of a comparison's."""
     path: Path
+    contest: str = ""
+    """Title of the contest that it is of."""
+
+    @property
+    def title(self) -> str:
+        """What pages call it."""
+        return self.contest or self.name.removeprefix(f"{COMPARISONS_FOLDER}/")
 
     @property
     def is_comparison(self) -> bool:
@@ -102,6 +109,16 @@ class LogNames(NamedTuple):
     by_label: Mapping[str, str] = MappingProxyType({})
     version: int = 0
     """Another one when names have changed."""
+
+
+class ContestLine(NamedTuple):
+    """A contest of the home, as the first page lists it."""
+
+    id: str
+    title: str
+    state: str
+    """How it stands, in words."""
+    bots: int
 
 
 class LogPlan(NamedTuple):
@@ -142,6 +159,10 @@ class LogCatalog:
         """Positions of matches: there are so many that they may push out, and keep waiting, nothing but each other."""
         self.names_in: Callable[[Log], LogNames] = lambda log: LogNames()
         """Returns what pages call the bots of a log."""
+        self.contest_title: Callable[[str], str] = lambda id: id
+        """Returns what pages call a contest."""
+        self.contests: Callable[[int], list[ContestLine]] = lambda most: []
+        """Returns at most so many contests of the home, open ones first."""
         self._lock = threading.Lock()
         self._indexes: OrderedDict[Path, MatchIndex] = OrderedDict()
         self._computed: Counter[Path] = Counter()
@@ -176,7 +197,7 @@ class LogCatalog:
         path = self.home / name / LOG_FILE
         if not path.is_file():
             raise NotFoundError("nothing has been played in this contest yet")
-        return Log(name, path)
+        return Log(name, path, ", ".join([self.contest_title(parts[1]), *("the final" for _ in parts[3:])]))
 
     def kept(
         self, log: Log, what: str | tuple[str, int], compute: Callable[[], T], patience: float | None = -1

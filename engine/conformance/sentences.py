@@ -9,7 +9,7 @@ from engine.conformance.matches import choices
 from engine.conformance.probe import Probe, expect, refused, unchanged
 from engine.errors import UnsupportedError
 from engine.game import State, shown
-from engine.words import MAX_NAME_CHARS, MAX_SENTENCE_CHARS, Motion, Names, Sentence, following
+from engine.words import MAX_SENTENCE_CHARS, Motion, Names, Sentence, following, max_name_chars
 
 MAX_TOLD_ACTIONS = 12
 """Actions of one state of which it is asked what they do."""
@@ -18,7 +18,7 @@ STRANGE_PARTS = ("", "nothing", "hand-99-S", "\0\n<&>", "9" * 400)
 
 def sentences(probe: Probe) -> str | None:
     players, count = probe.game.players, 0
-    long = tuple(str(seat) + "m" * (MAX_NAME_CHARS - 1) for seat in range(players))
+    long = tuple(str(seat) + "m" * (max_name_chars(players) - 1) for seat in range(players))
     readers = (None, Names(long), Names(long, players - 1))
     for state in probe.stops(24):
         with unchanged("prompt, tell or verdict", state):

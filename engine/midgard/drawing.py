@@ -179,7 +179,7 @@ def _hand(state: KernelState, seat: int, name: str, layout: Layout) -> list[str]
     moves, room = state.current_player() == seat, layout.bar + (0 if layout is SLIM else 60)
     left = layout.side if seat == SEA else layout.width - layout.side - layout.bar
     corner = left if seat == SEA else layout.width - layout.side - room
-    words = f"{notation.SEAT_NAMES[seat]}: {cells} cells{', to move' if moves and layout is WIDE else ''}"
+    words = f"{notation.SEAT_NAMES[seat]}: {counted(cells, 'cell')}{', to move' if moves and layout is WIDE else ''}"
     anchor, at = ("start", corner + 30) if seat == SEA else ("end", layout.width - layout.side - 30)
     style = {"text_anchor": anchor, "font_weight": "bold" if moves else "normal"}
     sign = corner + 12 if seat == SEA else layout.width - layout.side - 12

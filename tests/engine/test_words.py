@@ -101,11 +101,11 @@ def spoken_to(kind, said, state, after):
                 assert said.text in (heard.text, without_you(heard.text, you))
         elif kind == "told":
             heard = state.tell(state.string_to_action(said.action), names, after)
-            assert without_you(heard.text, you) == said.text
+            assert without_you(heard.text, you) == said.sentence.text
         else:
             heard = state.verdict(said.seat, names)
-            if " share " not in said.text:
-                assert without_you(heard.text, you) == said.text
+            if " share " not in said.sentence.text:
+                assert without_you(heard.text, you) == said.sentence.text
         assert (heard.parts, heard.motions, heard.section) == (
             said.sentence.parts,
             said.sentence.motions,
@@ -225,7 +225,10 @@ def test_a_match_is_played_again_from_where_it_began():
 
 def test_names_are_cut_and_told_apart_by_colour():
     assert Names.of_players(["greedy", "Anna", "greedy"]).labels == ("greedy (Blue)", "Anna", "greedy (Green)")
-    long = Names.of_players(["uct:simulations=1000,exploration=1", "uct:simulations=1000,exploration=2"]).labels
+    pair = ["uct:simulations=1000,exploration=1", "uct:simulations=1000,exploration=2"]
+    assert Names.of_players(pair).labels == tuple(pair)
+    long = Names.of_players([*pair, "a", "b", "c"]).labels
     assert max(map(len, long)) <= 20 and long[0] != long[1]
+    assert Names.of_players(["m" * 60, "n"]).labels == ("m" * 39 + "…", "n")
     assert Names(("a\nb",)).labels == ("a\\nb",)
     assert Names.of_colours(2).labels == ("Blue", "Orange")

@@ -253,7 +253,7 @@ def test_a_run_is_followed_without_loading_the_page_again(installed, server, vis
         expect(page.locator("#follow-board svg")).to_be_visible(timeout=30_000)
         caption = page.locator("#follow-caption").inner_text()
         expect(page.locator("#follow-caption")).not_to_have_text(caption, timeout=30_000)
-        expect(page.locator("#follow-title")).to_contain_text("latest match in the log")
+        expect(page.locator("#follow-title")).to_contain_text("newest match, replayed")
         assert page.evaluate("window.sameDocument"), "the page was loaded again"
         assert page.evaluate("document.documentElement.scrollWidth") <= DESK["width"]
     finally:

@@ -148,11 +148,11 @@ MAX_NARROW_CHARS = 30
 """Letters of a text that a table shows whole."""
 
 
-def table(frame: pd.DataFrame, texts: Collection[str] = ()) -> Markup:
+def table(frame: pd.DataFrame, texts: Collection[str] = (), stacked: bool = False) -> Markup:
     """Return a frame as an HTML table, numbers to the right and in the formats of their columns.
 
     `texts`: of a frame of formatted numbers the columns that are none. Of a long table there are the first rows, and
-    how many follow.
+    how many follow. `stacked`: on a narrow screen each row is a paragraph with the names of its columns.
     """
     numeric = [
         name not in texts if texts else is_numeric_dtype(kind) and not is_bool_dtype(kind)
@@ -162,7 +162,13 @@ def table(frame: pd.DataFrame, texts: Collection[str] = ()) -> Markup:
         [as_text(value, format_of(str(name))) for name, value in zip(frame.columns, row, strict=True)]
         for row in frame.head(MAX_TABLE_ROWS).astype(object).to_numpy().tolist()
     ]
-    shown = {"names": list(frame.columns), "rows": rows, "numeric": numeric, "wide": MAX_NARROW_CHARS}
+    shown = {
+        "names": list(frame.columns),
+        "rows": rows,
+        "numeric": numeric,
+        "wide": MAX_NARROW_CHARS,
+        "stacked": stacked,
+    }
     return Markup(_environment.get_template("table.html").render(more=len(frame) - len(rows), **shown))
 
 

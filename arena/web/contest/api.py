@@ -25,7 +25,6 @@ from arena.core.errors import AccountError, ArenaError, BotError, LockedError, U
 from arena.results.match_filter import MatchFilter, MatchKey
 from arena.web.catalog import NotFoundError
 from arena.web.contest.access import RateError, SignInError, bearer_of, client_of
-from arena.web.contest.pages import state_of
 from arena.web.contest.portal import Portal
 from arena.web.contest.routes import received_from
 from arena.web.contest.standings import standings_json
@@ -316,7 +315,7 @@ def _contest(portal: Portal, view: ContestView) -> ContestRecord:
     return ContestRecord(
         id=view.id,
         title=config.shown_title,
-        state=state_of(view, portal.now),
+        state=view.state(portal.now),
         season=view.contest.season,
         opens=config.opens.isoformat() if config.opens else None,
         deadline=config.deadline.isoformat() if config.deadline else None,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from datetime import datetime
 from typing import Any, NamedTuple
 
 from fastapi import Request
@@ -44,20 +43,8 @@ def list_page(portal: Portal, request: Request) -> Page:
         title="Contests",
         grant=portal.door.grant(request),
         views=views,
-        states={view.id: state_of(view, portal.now) for view in views},
+        states={view.id: view.state(portal.now) for view in views},
     )
-
-
-def state_of(view: ContestView, now: datetime) -> str:
-    """Return how a contest stands, in words."""
-    config = view.config
-    if view.contest.state != "open":
-        return "over"
-    if config.opens is not None and now < config.opens:
-        return f"opens on {config.local(config.opens)}"
-    if config.deadline is None:
-        return "open"
-    return f"open until {config.local(config.deadline)}" if now <= config.deadline else "the deadline has passed"
 
 
 def contest_page(portal: Portal, request: Request, view: ContestView, start: int) -> Page:
@@ -70,10 +57,10 @@ def contest_page(portal: Portal, request: Request, view: ContestView, start: int
         "contest.html",
         portal.links,
         title=view.config.shown_title,
-        description=f"{view.bots} bots; {state_of(view, portal.now)}",
+        description=f"{view.bots} bots; {view.state(portal.now)}",
         grant=grant,
         view=view,
-        state=state_of(view, portal.now),
+        state=view.state(portal.now),
         text=markdown(view.config.text) if view.config.text else "",
         message=view.contest.message,
         is_member=grant is not None and portal.accounts.contests.member(view.id, grant.author.id) is not None,
@@ -122,7 +109,7 @@ def _shown(standings: StandingsView | None, start: int, mine: list[str]) -> dict
 def standings_event(portal: Portal, id: str) -> str:
     """Return what open pages of a contest are told: the first standings, as JSON."""
     view = portal.view(id)
-    shown = {"view": view, "state": state_of(view, portal.now), **_shown(portal.standings(view), 0, [])}
+    shown = {"view": view, "state": view.state(portal.now), **_shown(portal.standings(view), 0, [])}
     return json.dumps({"now": fragment("contest_now.html", portal.links, **shown)})
 
 

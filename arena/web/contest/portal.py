@@ -11,11 +11,12 @@ from functools import partial
 from fastapi import FastAPI, Request
 
 from arena.accounts import Accounts, ContestBot, Grant
+from arena.accounts.contests import OPEN
 from arena.accounts.tokens import SUBMIT
 from arena.core.errors import AccountError, BotError
 from arena.core.names import CONTESTS_FOLDER
 from arena.registry.uploads import UploadedBot, uploaded_bot
-from arena.web.catalog import Log, LogCatalog, LogNames, NotFoundError
+from arena.web.catalog import ContestLine, Log, LogCatalog, LogNames, NotFoundError
 from arena.web.compute_process import ComputeProcess, ComputingError
 from arena.web.contest.access import Door
 from arena.web.contest.standings import StandingsView, standings_of
@@ -49,6 +50,8 @@ class Portal:
         """Authors who hand in just now; used from the event loop alone."""
         self._reader = ComputeProcess()
         self.catalog.names_in = self._names_in
+        self.catalog.contest_title = lambda id: self.view(id).config.shown_title
+        self.catalog.contests = self._contest_lines
         self.links.has_contests = lambda: self.door.has_accounts
 
     @property
@@ -145,6 +148,14 @@ class Portal:
     def public(self, request: Request, path: str) -> str:
         """Return the whole address of a path of this server, as the request names it."""
         return f"{request.url.scheme}://{request.url.netloc}{path}"
+
+    def _contest_lines(self, most: int) -> list[ContestLine]:
+        """Return at most so many contests, open ones first and then by their beginning, the newest first."""
+        contests = self.accounts.contests.all() if self.door.has_accounts else []
+        contests.sort(key=lambda contest: contest.created, reverse=True)
+        contests.sort(key=lambda contest: contest.state != OPEN)
+        views = [self.view(contest.id) for contest in contests[:most]]
+        return [ContestLine(view.id, view.config.shown_title, view.state(self.now), view.bots) for view in views]
 
     def _names_in(self, log: Log) -> LogNames:
         """Return what pages call the bots of a contest's log."""

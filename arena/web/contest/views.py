@@ -12,6 +12,7 @@ from functools import cached_property, partial
 from typing import NamedTuple
 
 from arena.accounts import Accounts, BotVersion, Contest, ContestBot, Grant
+from arena.accounts.contests import OPEN
 from arena.accounts.submissions import CHECKING, VALID, WAITING
 from arena.contest.config import ContestConfig, contest_from
 from arena.core.errors import AccountError
@@ -43,6 +44,17 @@ class ContestView:
     @property
     def id(self) -> str:
         return self.contest.id
+
+    def state(self, now: datetime) -> str:
+        """Return how the contest stands, in words."""
+        config = self.config
+        if self.contest.state != OPEN:
+            return "over"
+        if config.opens is not None and now < config.opens:
+            return f"opens on {config.local(config.opens)}"
+        if config.deadline is None:
+            return "open"
+        return f"open until {config.local(config.deadline)}" if now <= config.deadline else "the deadline has passed"
 
     def season(self, number: int | None = None) -> str:
         """Return the name of a season's log, by default of the present one."""
@@ -95,7 +107,7 @@ def view_of(accounts: Accounts, configs: Configs, kept: ResultCache, id: str) ->
 
 def is_frozen(view: ContestView, now: datetime) -> bool:
     """Whether the standings of a contest that is open are shown as they were when its freeze began."""
-    return view.config.is_frozen(now) and view.contest.state == "open"
+    return view.config.is_frozen(now) and view.contest.state == OPEN
 
 
 def bot_of(label: str) -> str:

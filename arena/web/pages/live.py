@@ -30,8 +30,8 @@ def page_of(catalog: LogCatalog, links: Links, name: str) -> Page:
     return page(
         "live.html",
         links,
-        title=f"In play: {log.name}",
-        description=f"Matches of {log.name} in play, ply by ply",
+        title=f"In play: {log.title}",
+        description=f"Matches of {log.title} in play, ply by ply",
         log=log,
         boards=drawn.value,
         scripts=["watch.js"],

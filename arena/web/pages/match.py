@@ -84,8 +84,8 @@ def latest_of(catalog: LogCatalog, links: Links, name: str) -> str:
 
     def draw() -> str:
         data, values = replay_values(_read(log, plan, _find(log, line.id)))
-        title = f"{values['title']}, match {line.shown}"
-        return json.dumps({"id": line.id, "title": title, "address": links.match(name, line.id), "data": packed(data)})
+        address = links.match(name, line.id)
+        return json.dumps({"id": line.id, "title": values["title"], "address": address, "data": packed(data)})
 
     latest = catalog.results.get((log.path, "latest"), line.id, draw)
     assert latest is not None  # nothing gives up waiting
@@ -115,7 +115,7 @@ def _without_moves(links: Links, log: Log, plan: LogPlan, match: StoredMatch) ->
     return page(
         "foreign_match.html",
         links,
-        title=f"Match {name} of {log.name}",
+        title=f"Match {name} of {log.title}",
         log=log,
         foreign=plan.resolved.foreign,
         has_seats=plan.resolved.has_seats,

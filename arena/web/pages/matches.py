@@ -75,7 +75,7 @@ def page_of(catalog: LogCatalog, links: Links, name: str, query: Mapping[str, st
     return page(
         "matches.html",
         links,
-        title=f"Matches of {name}",
+        title=f"Matches of {log.title}",
         description=f"{found.total:,} matches",
         log=log,
         foreign=plan.resolved.foreign,

@@ -93,7 +93,7 @@ def figures_page_of(catalog: LogCatalog, links: Links, name: str, board: str) ->
     return page(
         "figures.html",
         links,
-        title=f"Figures of {plan.schedule.boards[index].title} in {log.name}",
+        title=f"Figures of {plan.schedule.boards[index].title} in {log.title}",
         log=log,
         board=shown,
         foreign=plan.resolved.foreign,

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import engine
 from arena.core.errors import ArenaError
 from arena.results.pages.templates import counted
 from arena.results.run_status import RUNNING, RunStatus
 from arena.web.catalog import Log, LogCatalog
+from arena.web.lessons import lessons_of
 from arena.web.links import Links
 from arena.web.pages.matches import MatchLine, lines_of
 from arena.web.rendering import Page, fragment, page
@@ -21,6 +23,7 @@ LATEST_TIMEOUT_SECONDS = 0.1
 """Time that the first page waits for the best bots of all of them before it is shown without."""
 LATEST_SHOWN = 3
 """Tournaments whose best bots the first page names."""
+CONTESTS_SHOWN = 3
 LATEST_BOARDS = 3
 """Boards of each."""
 
@@ -74,6 +77,8 @@ def page_of(catalog: LogCatalog, links: Links) -> Page:
         description=_summary(now),
         summary=_summary(now),
         shown=shown,
+        contests=catalog.contests(CONTESTS_SHOWN),
+        taught=[engine.game_type(name) for name in sorted(engine.game_names()) if lessons_of(name)],
         card=links.position(shown.log.name, shown.line.id, format="png") if shown else "",
         home=catalog.home.name,
         scripts=["live.js", "waiting.js"] if links.is_live else [],

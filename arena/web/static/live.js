@@ -87,7 +87,7 @@ async function showMatches(box, address) {
  */
 function name(box, title, address) {
   const [top, words, link] = ["follow-title", "follow-words", "follow-link"].map(part);
-  if (top) top.textContent = "The latest match in the log, replayed";
+  if (top) top.textContent = "The newest match, replayed";
   if (words) words.textContent = title;
   link?.setAttribute("href", address);
   box.hidden = false;

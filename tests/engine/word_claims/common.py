@@ -29,7 +29,17 @@ class Said(NamedTuple):
 
     @property
     def text(self):
-        return self.sentence.text
+        """Without who won, which `placed` checks."""
+        return self.sentence.text if self.winner is None else self.sentence.text.removesuffix(f" {self.winner}")
+
+    @property
+    def winner(self):
+        """How a sentence about a seat that did not win has to end, where there are more than two."""
+        if self.seat is None or self.players == 2 or self.ranks[self.seat] == 0:
+            return None
+        first = [f"P{seat}" for seat, rank in enumerate(self.ranks) if rank == 0]
+        together = " and ".join(part for part in (", ".join(first[:-1]), first[-1]) if part)
+        return f"{together} {'won' if len(first) == 1 else 'share first place'}."
 
     @property
     def motions(self):
@@ -61,6 +71,7 @@ def placed(said, words):
     """Check what is said of a seat's place, such as `P1 came second` or `P0 and P2 share first place`."""
     ranks = said.ranks
     who = seats(words)
+    assert said.winner is None or said.sentence.text.endswith(f" {said.winner}")
     assert who == sorted(who)
     alike = [seat for seat, rank in enumerate(ranks) if rank == ranks[who[0]]]
     assert who == alike

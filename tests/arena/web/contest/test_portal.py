@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import zipfile
 from functools import partial
 
@@ -13,7 +14,7 @@ from arena.contest.final import commit_to_key
 from arena.contest.layout import final_log
 from arena.store import Store
 from arena.web.app import create_app
-from tests.arena.web.contest.conftest import BOT, client_of, hand_in, write_round
+from tests.arena.web.contest.conftest import BOT, CONTEST, client_of, hand_in, write_round
 
 STRANGE = ["/contests", "/contests/cup", "/sign-in", "/api/v1/contests", "/api/v1/contests/cup", "/api/v1/openapi.json"]
 HUGE = 10**30
@@ -31,6 +32,18 @@ def test_a_home_without_contests_has_none_and_no_database(tmp_path):
 @pytest.mark.parametrize("address", STRANGE)
 def test_everybody_sees_contests(cup, address):
     assert cup.stranger.get(address).status_code == 200
+
+
+def test_the_first_page_leads_to_contests_open_ones_first(arena_of):
+    cup = arena_of()
+    assert (
+        '<a href="/contests/cup">Spring cup</a> <span class="faint">open, 0 bots</span>' in cup.stranger.get("/").text
+    )
+    for name in ("older", "newer", "newest"):
+        cup.accounts.contests.add(name, {**CONTEST, "name": name, "title": f"The {name}"}, OPERATOR)
+    cup.accounts.contests.close("newest", OPERATOR)
+    shown = re.findall('<li><a href="/contests/([a-z]+)">', cup.stranger.get("/").text)
+    assert {*shown} == {"cup", "older", "newer"}
 
 
 def test_the_page_of_a_contest_tells_who_may_enter_and_what_is_played(cup):

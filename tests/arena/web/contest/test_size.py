@@ -106,7 +106,7 @@ def test_names_are_read_again_when_there_is_another_one(arena_of, monkeypatch):
 def test_the_list_of_contests_and_who_hands_in_need_no_names(cup, monkeypatch):
     hand_in(cup.ann)
     monkeypatch.setattr(cup.portal.accounts.submissions, "names", None)
-    assert "1 bot." in cup.stranger.get("/contests").text
+    assert "1 bot handed in." in cup.stranger.get("/contests").text
     assert cup.ann.get("/contests/cup/hand-in").status_code == 200
     assert cup.stranger.api("GET", "/contests/cup").json()["bots"] == 1
 
