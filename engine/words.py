@@ -12,7 +12,9 @@ from typing import NamedTuple
 
 from engine.errors import one_line
 
-MAX_SENTENCE_CHARS = 200
+MAX_SENTENCE_CHARS = 280
+MAX_LIST_CHARS = 200
+"""Of a sentence that lists what happened, from where on it counts the rest."""
 MIN_NAME_CHARS, MAX_NAME_CHARS = 20, 40
 """Of a player's name in a sentence where there are many players, and where there are two; a longer one is cut."""
 PLACES = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from engine.epicycle.rules import SLOTS, offset_of
 from engine.epicycle.text import ACTIONS, OUTCOMES, SIZES, hand_letters, pie_letters
 from engine.replays import replay
-from engine.words import MAX_SENTENCE_CHARS, PLACES, Motion, Names, Sentence, counted, following, listed, placing
+from engine.words import MAX_LIST_CHARS, PLACES, Motion, Names, Sentence, counted, following, listed, placing
 
 if TYPE_CHECKING:
     from engine.state import KernelState
@@ -47,7 +47,7 @@ def tell(before: KernelState, action: int, after: KernelState, names: Names) -> 
     stuck = [seat for seat in _fallen(before, after) if seat != before.current_player()]
     if before.is_chance_node():
         text = f"The pieces are dealt into slots 0 to 8: {' '.join(OUTCOMES[action])}"
-        text = f"{text}{_out(stuck, names, MAX_SENTENCE_CHARS - len(text) - 1)}."
+        text = f"{text}{_out(stuck, names, MAX_LIST_CHARS - len(text) - 1)}."
         return Sentence(text, tuple(f"slot-{slot}" for slot in range(SLOTS - 1)), section=SET_UP)
     seat, size, (gap, slot, taken) = before.current_player(), ACTIONS[action][0], _slots(before, action)
     text = f"{names.does(seat, 'put')} a {SIZE_WORDS[size]} piece into the gap, slot {gap}"
@@ -61,7 +61,7 @@ def tell(before: KernelState, action: int, after: KernelState, names: Names) -> 
     for other in stuck:
         letters = dict.fromkeys(hand_letters(int(before.record.hands), other))
         motions += [Motion(f"hand-{other}-{letter}", "") for letter in letters]
-    text = names.begin(f"{text}{_out(stuck, names, MAX_SENTENCE_CHARS - len(text) - 1)}.")
+    text = names.begin(f"{text}{_out(stuck, names, MAX_LIST_CHARS - len(text) - 1)}.")
     return Sentence(text, (f"slot-{gap}", f"slot-{slot}"), tuple(motions), PLAY)
 
 

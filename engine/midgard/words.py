@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from engine.midgard.rules import CELLS, DECLARE, NEIGHBOURS, PERIMETER
 from engine.midgard.text import BLIZZARD, CELL_NAMES, ICE, OUTCOMES, SEAT_NAMES, SEATS, board_letters
-from engine.words import MAX_SENTENCE_CHARS, Motion, Names, Sentence, counted, following, listed, margin, placing
+from engine.words import MAX_LIST_CHARS, Motion, Names, Sentence, counted, following, listed, margin, placing
 
 if TYPE_CHECKING:
     from engine.state import KernelState
@@ -54,7 +54,7 @@ def tell(before: KernelState, action: int, after: KernelState, names: Names) -> 
         text, section, cells = f"{text}{_out_of_tiles(after, names)}.", ODIN, [*filled]
     else:
         text = f"{names.does(seat, 'drop')} a {SEAT_NAMES[seat]} tile on {CELL_NAMES[action]}"
-        room = MAX_SENTENCE_CHARS - len(text) - 1
+        room = MAX_LIST_CHARS - len(text) - 1
         text += f"{_enclosed(before, action, after, filled, names, room)}{_out_of_tiles(after, names)}."
         section, cells = ENCLOSURE if filled else DROP, [action, *filled]
     parts = _parts(CELL_NAMES[cell] for cell in cells)

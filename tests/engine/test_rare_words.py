@@ -86,7 +86,7 @@ def test_how_a_seat_fell_before_the_position_that_a_match_began_with_is_not_told
     end = engine.load_game("epicycle", 3).state_from_position("SML.MLSML. x2/x1/SML - 9".replace("L.M", "LSM", 1))
     names = Names(NAMES[:3], 0)
     assert end.verdict(2, names).text == "Blue won."
-    assert end.verdict(0, names).text == "You came third."
+    assert end.verdict(0, names).text == "You came third. Blue won."
 
 
 def test_a_position_seen_too_often_ends_a_match_for_all():
