@@ -74,6 +74,7 @@ def setup_page(
         scripts=("setup.js",),
         games=_offered(kind),
         kind=kind,
+        game=game,
         spec=spec,
         players=players,
         options=[(option, params[option.name], _choices(option)) for option in kind.parameters],

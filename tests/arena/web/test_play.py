@@ -327,6 +327,18 @@ def test_every_game_offers_its_options_and_a_seat_for_each_player(server):
         assert text.count("<fieldset") == players
 
 
+def test_a_form_speaks_of_dice_where_there_are_some_and_shows_options_that_were_chosen(server):
+    plain, dice, variant = (
+        server.get(f"/play?{query}").text
+        for query in ("game=midgard", "game=magic_mids", "game=midgard&option-variant=odin")
+    )
+    assert "Seed of the dice" in dice
+    assert "Seed of the bots" in plain
+    options = '<details class="wide-field more"{}><summary>Options of the game'
+    assert options.format("") in plain
+    assert options.format(" open") in variant
+
+
 def test_a_browser_that_has_the_claim_of_a_session_becomes_its_owner_once(tmp_path):
     from arena.sessions.registry import SessionRegistry
     from arena.sessions.setup import SessionSetup
