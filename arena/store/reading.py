@@ -53,7 +53,8 @@ class StoreReader:
     def open(cls, path: Path) -> Self:
         """Open a log for reading, also while a run writes.
 
-        Raises `StoreError` if there is no log, `LockedError` while another program lets nobody read it.
+        Raises `StoreError` if there is no log, `LockedError` while another program lets nobody read it, `NoRunError`
+        while a run creates it.
         """
         if not path.is_file():
             raise UnknownTargetError(f"{path}: no such match log; `arena run` makes one")

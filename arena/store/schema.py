@@ -15,7 +15,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from arena.core.database_shape import Parts, check_beside, check_shape, harden, schema_parts
-from arena.core.errors import LogVersionError, StoreError
+from arena.core.errors import LogVersionError, NoRunError, StoreError
+from arena.store.locking import read_writer
 
 SCHEMA_VERSION = 10
 """The one version of logs that is read and written."""
@@ -141,7 +142,8 @@ def connect(
 ) -> sqlite3.Connection:
     """Open a log that has exactly the tables of this version.
 
-    Raises `LogVersionError` for another version, `StoreError` or `sqlite3.Error` for anything else that is no log.
+    Raises `LogVersionError` for another version, `NoRunError` while a run creates it, `StoreError` or `sqlite3.Error`
+    for anything else that is no log.
     """
     check_beside(path)
     with contextlib.ExitStack() as undo:
@@ -152,6 +154,8 @@ def connect(
         prepare(db)
         db.execute("BEGIN")  # version and tables of the same moment
         version = db.execute("PRAGMA user_version").fetchone()[0]
+        if mode == "ro" and not version and _is_without_tables(db) and read_writer(path)[0]:
+            raise NoRunError(f"{path}: is being created by a run that starts just now")
         if not version and not path.stat().st_size:
             raise StoreError(f"{path}: is an empty file, no match log")
         if version in (0, SCHEMA_VERSION):  # what never was a log has 0
@@ -162,6 +166,10 @@ def connect(
         db.execute("COMMIT")
         undo.pop_all()
     return db
+
+
+def _is_without_tables(db: sqlite3.Connection) -> bool:
+    return bool(db.execute("SELECT count(*) = 0 FROM sqlite_master").fetchone()[0])
 
 
 @functools.cache
@@ -178,7 +186,7 @@ def database_uri(path: Path, mode: str) -> str:
 
 def create_tables(db: sqlite3.Connection) -> None:
     """Create the tables in an empty database, and have every transaction reach the disk."""
-    if db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0:
+    if _is_without_tables(db):
         db.execute("PRAGMA journal_mode = WAL")
         with db:
             db.executescript(f"BEGIN; {SCHEMA} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;")

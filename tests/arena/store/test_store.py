@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.core.errors import StoreError
+from arena.core.errors import NoRunError, StoreError
 from arena.match.estimates import Estimate, pack_estimates
 from arena.store import (
     MAX_MOVES_BYTES,
@@ -23,6 +23,7 @@ from arena.store import (
     read_moves,
     set_aside,
 )
+from arena.store.locking import lock_log
 from tests.support.samples import all_matches, begin, fill, finished, row, schedule
 
 PLAN = schedule(["alice", "bob", "carol"], players=(2, 3), blocks=4)
@@ -381,3 +382,23 @@ def test_a_log_that_is_set_aside_can_be_read_under_its_new_name(log):
 def test_nothing_but_the_log_and_its_lock_is_left_in_the_folder(log):
     fill(log, PLAN)
     assert {path.name for path in log.parent.iterdir()} == {"matches.db", "matches.lock"}
+
+
+@pytest.mark.parametrize("has_header", [False, True])
+def test_a_log_that_a_run_is_just_creating_has_no_run_yet_and_is_not_called_damaged(tmp_path, has_header):
+    path = tmp_path / "matches.db"
+    if has_header:
+        db = sqlite3.connect(path)
+        db.execute("PRAGMA journal_mode = WAL")
+        db.close()
+    else:
+        path.touch()
+    lock = lock_log(path)
+    try:
+        with pytest.raises(NoRunError, match="is being created by a run that starts just now"):
+            Store.open(path)
+    finally:
+        os.close(lock)
+    with pytest.raises(StoreError) as caught:
+        Store.open(path)
+    assert not isinstance(caught.value, NoRunError)
