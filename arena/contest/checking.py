@@ -93,7 +93,8 @@ def _check(
     worker: WorkerProcess,
     stopping: Callable[[], bool],
 ) -> bool | None:
-    games = [game for game, _ in games_of(config)]
+    boards = games_of(config)
+    games = [game for game, _ in boards]
     _say(accounts, version, "It is loaded in the sandbox, and asked what it plays.")
     bot = resolved_version(version, games, home, worker)
     for game, refusal in zip(games, bot.refusals, strict=True):
@@ -112,7 +113,7 @@ def _check(
         return stopping() or time.monotonic() - started > MAX_CHECK_SECONDS
 
     path = version.module.replace(".", "/") + ".py" if version.class_name else "."
-    result = check_found([bot, opponent], games, path, worker, Limits(**config.limits.model_dump()), show, is_over)
+    result = check_found([bot, opponent], boards, path, worker, show, Limits(**config.limits.model_dump()), is_over)
     if stopping() and result.not_played and result.ok:
         return None
     if result.not_played:

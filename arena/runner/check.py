@@ -173,29 +173,30 @@ def check(
         if not playing or (games and len(playing) < len(wanted)):
             reasons = (refusal for refusal in bot.refusals if refusal)
             raise ConfigError(f"{bot.spec} {next(reasons, 'plays no game that is here')}")
-        return check_found(found, wanted, path, worker, Limits(), show)
+        return check_found(found, [(game, opening_plies(game.default_opening)) for game in wanted], path, worker, show)
     finally:
         worker.stop()
 
 
 def check_found(
     found: Sequence[ResolvedBot],
-    asked: Sequence[Game],
+    asked: Sequence[tuple[Game, int]],
     path: str,
     worker: WorkerProcess,
-    limits: Limits,
     show: ShowBoard = lambda board: None,
+    limits: Limits = Limits(),  # noqa: B008 - it is immutable
     is_over: Callable[[], bool] = lambda: False,
 ) -> CheckResult:
     """Play smoke matches of a bot, the first of two, against the second on those of the boards asked for that it plays.
 
-    `path` is what the commands name that play a match again. No board is begun once `is_over`.
+    A board is asked for as a game with the random plies of its opening. `path` is what the commands name that play a
+    match again. No board is begun once `is_over`.
     """
-    playing = [game for game, refusal in zip(asked, found[BOT_ENTRY].refusals, strict=True) if refusal is None]
+    playing = [board for board, refusal in zip(asked, found[BOT_ENTRY].refusals, strict=True) if refusal is None]
     plan = _plan(found, playing, random_seed(), limits)  # so that no bot knows a check by its seeds or dice
     worker.give_plan(plan.message()._replace(names_refusals=True))
-    report = CheckResult(found[BOT_ENTRY], list(asked), limits, [], [])
-    for index, game in enumerate(playing):
+    report = CheckResult(found[BOT_ENTRY], [game for game, _ in asked], limits, [], [])
+    for index, (game, _) in enumerate(playing):
         if (report.boards and report.boards[-1].hung) or is_over():
             report.not_played.extend(left.title for left in plan.schedule.boards[index:])
             break
@@ -276,13 +277,10 @@ def _declared_games(bot: ResolvedBot) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _plan(found: Sequence[ResolvedBot], games: Sequence[Game], seed: int, limits: Limits) -> Plan:
+def _plan(found: Sequence[ResolvedBot], asked: Sequence[tuple[Game, int]], seed: int, limits: Limits) -> Plan:
     """Return the plan of a check: the bot, its opponent and every board."""
     entries = tuple(bot.entry(bot.spec, bot.spec) for bot in found)
-    alone = (
-        single_plan(game, [found[OPPONENT_ENTRY]] * game.players, seed, opening_plies(game.default_opening))
-        for game in games
-    )
+    alone = (single_plan(game, [found[OPPONENT_ENTRY]] * game.players, seed, opening) for game, opening in asked)
     boards = tuple(plan.schedule.boards[0] for plan in alone)
     schedule = Schedule(seed, entries, boards, False, RoundRobin(), limits)
     return Plan("check", schedule, tuple(found), (), ()).with_keys([single_key(seed)])
@@ -293,7 +291,8 @@ def _matches(plan: Plan, index: int, game: Game) -> Iterator[MatchSpec]:
     for place in sorted({0, 1, game.players - 1}):
         seats = tuple(BOT_ENTRY if seat == place else OPPONENT_ENTRY for seat in range(game.players))
         bots = [plan.bots[entry] for entry in seats]
-        block = single_match(single_plan(game, bots, plan.schedule.seed, opening_plies(game.default_opening))).block
+        opening = plan.schedule.boards[index].opening
+        block = single_match(single_plan(game, bots, plan.schedule.seed, opening)).block
         yield MatchSpec(block._replace(board=index, table=seats), 0, seats)
 
 
@@ -305,7 +304,7 @@ def _check_board(plan: Plan, index: int, game: Game, spec: str, worker: WorkerPr
     for match in matches:
         seat = match.seats.index(BOT_ENTRY)
         found = [stored for each, stored in played if each == match]
-        for problem in _problems(plan.bots[BOT_ENTRY], found, seat, _command(plan, game, spec, match)):
+        for problem in _problems(plan.bots[BOT_ENTRY], found, seat, _command(plan, index, game, spec, match)):
             problems.setdefault(problem.cause, problem)
     clocks = ((move, match) for match, stored in played for move in stored.clocks)
     moves = [move for move, match in clocks if move.seat == match.seats.index(BOT_ENTRY) and move.ply >= 0]
@@ -361,7 +360,10 @@ def _problems(bot: ResolvedBot, played: Sequence[StoredMatch], seat: int, comman
         )
 
 
-def _command(plan: Plan, game: Game, spec: str, match: MatchSpec) -> str:
+def _command(plan: Plan, index: int, game: Game, spec: str, match: MatchSpec) -> str:
     bots = [spec if entry == BOT_ENTRY else OPPONENT_SPEC for entry in match.seats]
     seed, isolation = str(plan.schedule.seed), plan.bots[BOT_ENTRY].isolation
-    return shlex.join(["arena", "match", game.spec, *bots, "--seed", seed, "--isolation", isolation])
+    plies = plan.schedule.boards[index].opening
+    usual = plies == opening_plies(game.default_opening)
+    opening = [] if usual else ["--opening", f"random:{plies}" if plies else "none"]
+    return shlex.join(["arena", "match", game.spec, *bots, "--seed", seed, *opening, "--isolation", isolation])

@@ -44,8 +44,8 @@ BODIES = {
         "        if self.first >= 6: raise RuntimeError(MARK + 'raised')",
     ],
 }
-"""Of kinds of authors, one after the other. A match of the contest begins with six random plies, one of a check with
-the game's two: so that a bot can pass its check and forfeit every match, which nothing in a bot's view may tell."""
+"""Of kinds of authors, one after the other. Those that betray hand in before the organiser has the contest's matches
+begin with six random plies: so that they pass their check, with two, and forfeit every match."""
 
 
 class Author(NamedTuple):

@@ -21,8 +21,10 @@ from arena.accounts import OPERATOR, Accounts
 from arena.accounts.database import as_text
 from arena.accounts.submissions import REFUSED, VALID
 from arena.accounts.tokens import API, SCOPES, SESSION
+from arena.contest.checking import check_next
 from arena.contest.config import ContestConfig, read_contest
 from arena.contest.final import play_final
+from arena.contest.handing_in import hand_in
 from arena.contest.layout import ARCHIVE_FILE, final_log, season_log
 from arena.contest.logged_bots import logged_bots
 from arena.contest.rating import standings_of
@@ -60,7 +62,7 @@ from tests.support.tournaments import arena, wait_until
 
 CONFIG = """
 name = "cup"
-boards = [{{ game = "connect_four", players = 2, opening = "random:6" }}]
+boards = [{{ game = "connect_four", players = 2, opening = "{opening}" }}]
 house = ["random", "greedy", "uct:simulations=200"]
 deadline = {deadline}
 max_upload = {max_upload}
@@ -76,6 +78,8 @@ KEYS = {season_log: b"s" * 32, final_log: b"f" * 32}
 """Of secret dice, so that a final is the same on every run."""
 KILLED = [(WORKER, 0), (DRIVER, 0), (SANDBOX, 1), (SERVER, 0), (WORKER, 3), (PARENT, 0), (SANDBOX, 4), (DRIVER, 0)]
 """What is killed, in turn, and which of those that are there."""
+FIRST_OPENING, OPENING = "random:2", "random:6"
+"""Of a match while those that betray are checked, and in play."""
 SECONDS_BEFORE_DEADLINE = 4.0
 OPTIONS = RunOptions(2, "local")
 
@@ -109,21 +113,38 @@ class Season:
         self.config = self.init()
         self.accounts = Accounts(self.home)
         self.ids = {author: self._enters(author) for author in size.cast}
+        self.submitted = 0
+        self.check_betraying()
         self.arena = StandingArena(self.home, folder)
         self.by_program = {author: self.visitor(author, API) for author in size.cast}
         self.kills = cycle(KILLED)
-        self.submitted = 0
         self.bots: dict[Author, str] = {}
         """By author, the id of the author's bot."""
         self.banned: set[Author] = set()
 
     def init(self) -> ContestConfig:
         """Run `arena contest init`; return the configuration."""
-        config = self.folder / "cup.toml"
-        config.write_text(CONFIG.format(deadline=self.deadline.isoformat(), max_upload=MAX_UPLOAD_MIB))
+        config = self.configured(FIRST_OPENING)
         ended = arena("contest", "init", config, "--home", self.home, folder=self.folder)
         assert ended.returncode == 0, ended.stderr
         return read_contest(config)
+
+    def configured(self, opening: str) -> Path:
+        """Write the configuration with an opening."""
+        config, deadline = self.folder / "cup.toml", self.deadline.isoformat()
+        config.write_text(CONFIG.format(opening=opening, deadline=deadline, max_upload=MAX_UPLOAD_MIB))
+        return config
+
+    def check_betraying(self) -> None:
+        """Have those that betray hand in and be checked, and then change the opening of the contest."""
+        for author in self.of_kind(BETRAYING):
+            who, files = self.accounts.authors.get(self.ids[author]), {"mine.py": author.source()}
+            hand_in(self.accounts, self.home, self.config, who, author.bot, files)
+            self.submitted += 1
+        while check_next(self.accounts, self.home):
+            pass
+        self.config = read_contest(self.configured(OPENING))
+        self.accounts.contests.configure("cup", self.config.as_data(), OPERATOR)
 
     def _enters(self, author: Author) -> str:
         found = self.accounts.authors.add(author.name, "author", OPERATOR)
@@ -175,7 +196,8 @@ class Season:
         elif submission.what in ("original", "duplicate", "improved"):
             assert answer.status == 201, answer
             passes = submission.author.kind not in REFUSED_KINDS
-            assert answer.data["is_new"] is not (submission.what == "duplicate" and passes) or not passes
+            is_known = submission.what == "duplicate" or submission.author.kind == BETRAYING
+            assert answer.data["is_new"] is not is_known or not passes
         else:
             words = {"malformed": "", "huge": "the upload has", "stolen name": "by somebody else"}[submission.what]
             assert answer.status in (400, 403), (submission.file, answer)

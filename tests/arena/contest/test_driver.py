@@ -35,6 +35,22 @@ from tests.arena.contest.homes import BROKEN, CRASHING, HANGING, START, Home, co
 from tests.arena.verify.logs import checked
 
 
+FAILS_AFTER_AN_OPENING = """
+from bots import Bot
+
+
+class Late(Bot):
+    first = None
+
+    def choose(self, state):
+        if self.first is None:
+            self.first = sum(map(state.position.count, "ox"))
+        if self.first >= 6:
+            raise RuntimeError("begun too late")
+        return state.legal_actions()[0]
+"""
+
+
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Home]:
     monkeypatch.setattr(season_driver, "MAX_RATING_SHARE", math.inf)  # every round, however slow the machine is
@@ -69,6 +85,20 @@ def test_good_bots_play_and_others_are_refused_with_a_report(home: Home) -> None
     assert found.round == 2
     assert {row.bot for row in found.overall} == {"b1.1", "house:random"}
     assert len(read_rounds(season_folder(home.path, "cup", 1))) == 2
+
+
+def test_a_check_begins_its_matches_as_the_contest_does(tmp_path: Path) -> None:
+    boards = [{"game": "connect_four", "players": 2, "opening": opening} for opening in ("none", "random:6")]
+    home = Home(tmp_path / "home", boards=boards)
+    version = home.hand_in(home.author("one"), "a", FAILS_AFTER_AN_OPENING)
+    home.check()
+    report = home.accounts.submissions.version(version.bot, 1).report
+    assert home.state(version) == "refused"
+    assert [line["problems"] for line in report[-2:-1]] == [[]]
+    (problem,) = report[-1]["problems"]
+    assert "begun too late" in problem["detail"]
+    assert " --opening random:6 " in problem["command"]
+    home.close()
 
 
 def test_new_versions_replace_old_ones_and_who_withdraws_leaves(home: Home) -> None:
