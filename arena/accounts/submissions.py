@@ -7,7 +7,7 @@ The newest valid version of a bot plays. A version is `waiting` until it is chec
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -162,18 +162,41 @@ class Submissions:
     # Checking
 
     def waiting(self, most: int = 100) -> list[BotVersion]:
-        """Return versions that wait for their check, in the order in which they came."""
-        query = f"SELECT {VERSION_COLUMNS} FROM versions v WHERE state = 'waiting' ORDER BY received, v.bot LIMIT ?"
+        """Return versions that wait for their check, in the order in which they are to be checked.
+
+        Authors take turns: the first version of each comes before the second of any, and so on; what is being checked
+        counts. Among these they are in the order in which they came. A bot whose version is being checked has none.
+        """
+        queue = (
+            f"SELECT {VERSION_COLUMNS}, row_number() OVER "
+            "(PARTITION BY b.author ORDER BY state = 'waiting', received, v.bot, number) AS turn, "
+            "max(state = 'checking') OVER (PARTITION BY v.bot) AS is_busy "
+            "FROM versions v JOIN bots b ON b.bot = v.bot WHERE state IN ('waiting', 'checking')"
+        )
+        query = f"SELECT * FROM ({queue}) WHERE state = 'waiting' AND NOT is_busy ORDER BY turn, received, bot LIMIT ?"
         return [_version(row) for row in self._database.rows(query, most)]
 
     def begin_check(self, version: BotVersion) -> None:
         """Say that a version is being checked."""
         self._state(version, CHECKING, (WAITING, CHECKING))
 
-    def restart_checks(self) -> int:
-        """Have what was being checked wait again, after its checker has died; return how many there are."""
+    def restart_checks(self, but: Container[str] = frozenset()) -> int:
+        """Have what was being checked wait again, after its checker has died; return how many there are.
+
+        Versions in `but`, by label, go on being checked.
+        """
         with self._database.change(ARENA) as change:
-            return change.run("UPDATE versions SET state = 'waiting', report = '' WHERE state = 'checking'").rowcount
+            found = change.run("SELECT bot, number FROM versions WHERE state = 'checking'").fetchall()
+            dead = [(bot, number) for bot, number in found if f"b{bot}.{number}" not in but]
+            for place in dead:
+                change.run("UPDATE versions SET state = 'waiting', report = '' WHERE bot = ? AND number = ?", *place)
+            return len(dead)
+
+    def restart_check(self, version: BotVersion) -> None:
+        """Have a version that was being checked wait again."""
+        restart = "UPDATE versions SET state = 'waiting', report = '' WHERE bot = ? AND number = ? AND state = ?"
+        with self._database.change(ARENA) as change:
+            change.run(restart, number_of(version.bot, "b"), version.number, CHECKING)
 
     def report(self, version: BotVersion, line: dict[str, Any]) -> None:
         """Add a line to the report of a version; beyond the largest size nothing is added."""

@@ -52,7 +52,9 @@ def init_contest(path: Path, update: bool, home: Path | None) -> None:
             print_text(f"An organiser's invitation, good once, is below the server's address: /join/{code}")
 
 
-def serve_contests(options: ServeOptions, workers: int | None, address: str | None, home: Path | None) -> None:
+def serve_contests(
+    options: ServeOptions, workers: int | None, address: str | None, home: Path | None, checks: int | None = None
+) -> None:
     """Run `arena contest serve`."""
     from arena.cli.serving import serve
 
@@ -61,6 +63,7 @@ def serve_contests(options: ServeOptions, workers: int | None, address: str | No
     driving = ["--home", str(home_folder(home))]
     driving += [] if workers is None else ["--workers", str(workers)]
     driving += [] if address is None else ["--address", address]
+    driving += [] if checks is None else ["--checks", str(checks)]
     with contextlib.ExitStack() as running:
 
         def begin() -> None:
@@ -69,11 +72,11 @@ def serve_contests(options: ServeOptions, workers: int | None, address: str | No
         serve(addresses, options.open, options.log_format, home, begin)
 
 
-def drive_contests(workers: int | None, address: str | None, home: Path | None) -> None:
+def drive_contests(workers: int | None, address: str | None, home: Path | None, checks: int | None) -> None:
     """Run `arena contest drive`."""
     if end_with_supervisor():
         return
-    drive(home, RunOptions.of(workers, None, address), print_to_stderr, lambda *of: _archive(home, *of))
+    drive(home, RunOptions.of(workers, None, address), print_to_stderr, lambda *of: _archive(home, *of), checks)
 
 
 def close_contest(contest: str, home: Path | None) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Set
+from collections.abc import Callable, Container
 from pathlib import Path
 from typing import Any
 
@@ -38,28 +38,45 @@ class CheckError(ArenaError):
 
 
 def check_next(
-    accounts: Accounts, home: Path, stopping: Callable[[], bool] = lambda: False, failed: Set[str] = frozenset()
+    accounts: Accounts, home: Path, stopping: Callable[[], bool] = lambda: False, failed: Container[str] = frozenset()
 ) -> bool:
-    """Check the version that has waited longest; return whether there was one.
-
-    A check that is stopped, or whose machine fails, is begun anew. Versions that have `failed`, by label, come after
-    all others, so that none of them keeps others out. Raises `CheckError` where the machine fails.
-    """
-    waiting = sorted(accounts.submissions.waiting(), key=lambda version: version.label in failed)
-    if not waiting:
+    """Check the version that is next; return whether there was one. Raises `CheckError` where the machine fails."""
+    version = next_version(accounts, failed)
+    if version is None:
         return False
-    version = waiting[0]
     accounts.submissions.begin_check(version)
+    check_begun(accounts, version, home, stopping)
+    return True
+
+
+def next_version(
+    accounts: Accounts, failed: Container[str] = frozenset(), resting: Container[str] = frozenset()
+) -> BotVersion | None:
+    """Return the version that is to be checked next; None where none waits.
+
+    Versions whose check has `failed`, by label, come after all others, so that none of them keeps others out, and those
+    that are `resting` not at all.
+    """
+    waiting = [version for version in accounts.submissions.waiting() if version.label not in resting]
+    return min(waiting, key=lambda version: version.label in failed, default=None)
+
+
+def check_begun(
+    accounts: Accounts, version: BotVersion, home: Path, stopping: Callable[[], bool] = lambda: False
+) -> None:
+    """Check a version that is marked as being checked, and say how it ended.
+
+    A check that is stopped, or whose machine fails, is begun anew. Raises `CheckError` where the machine fails.
+    """
     try:
         valid = check_version(accounts, version, home, stopping)
     except (StoreError, WorkerError, OSError) as error:  # of this machine: nobody's bot is to blame
-        accounts.submissions.restart_checks()
+        accounts.submissions.restart_check(version)
         raise CheckError(version.label, str(error)) from error
     if valid is None:
-        accounts.submissions.restart_checks()
+        accounts.submissions.restart_check(version)
     else:
         accounts.submissions.end_check(version, valid)
-    return True
 
 
 def check_version(
@@ -113,7 +130,7 @@ def _check(
         return stopping() or time.monotonic() - started > MAX_CHECK_SECONDS
 
     path = version.module.replace(".", "/") + ".py" if version.class_name else "."
-    result = check_found([bot, opponent], boards, path, worker, show, Limits(**config.limits.model_dump()), is_over)
+    result = check_found([bot, opponent], boards, path, worker, Limits(**config.limits.model_dump()), show, is_over)
     if stopping() and result.not_played and result.ok:
         return None
     if result.not_played:

@@ -18,10 +18,11 @@ from pathlib import Path
 
 from arena.accounts import Accounts
 from arena.accounts.contests import CLOSED
-from arena.contest.checking import CheckError, check_next
+from arena.contest.check_pool import CheckPool
 from arena.contest.erasing import remove_sources
 from arena.contest.season_driver import SeasonDriver, is_season_over, season_to_drive
 from arena.core.errors import ConfigError
+from arena.core.machine import cores
 from arena.core.names import CONTESTS_FOLDER
 from arena.core.paths import home_folder
 from arena.runner.options import RunOptions
@@ -43,9 +44,14 @@ class Driver:
         options: RunOptions,
         say: Callable[[str], None] = lambda line: None,
         on_over: Callable[[str, int], None] = lambda contest, season: None,
+        checks: int | None = None,
     ) -> None:
-        """`say` is called with lines on what happens, `on_over` with a contest and season whose end has come."""
+        """`say` is called with lines on what happens, `on_over` with a contest and season whose end has come.
+
+        `checks` is the number of versions that are checked at once, by default one for each core.
+        """
         self.accounts, self.home, self.options, self.say, self.on_over = accounts, home, options, say, on_over
+        self.checks = cores() if checks is None else checks
         self.stopping = threading.Event()
         self._drivers: dict[str, SeasonDriver] = {}
         self._over: set[tuple[str, int]] = set()
@@ -54,7 +60,7 @@ class Driver:
 
     def run(self, until: Callable[[], bool] = lambda: False) -> None:
         """Drive until a signal comes, or `until` when there is nothing to do."""
-        checks = threading.Thread(target=self._check, name="checks", daemon=True)
+        checks = CheckPool(self.accounts, self.home, self.checks, self.stopping, self.say)
         checks.start()
         try:
             with self._on_signals():
@@ -133,27 +139,6 @@ class Driver:
             with contextlib.suppress(Exception):  # it has failed already, and is begun anew from its log
                 driver.__exit__(None, None, None)
 
-    def _check(self) -> None:
-        """Check what is handed in, one after the other; first have what a driver that was killed was checking wait."""
-        wait, has_begun = POLL_SECONDS, False
-        failed: set[str] = set()
-        while not self.stopping.is_set():
-            try:
-                if not has_begun:  # here, where a disk that is full is waited for
-                    self.accounts.submissions.restart_checks()
-                    has_begun = True
-                if check_next(self.accounts, self.home, self.stopping.is_set, failed):
-                    wait = POLL_SECONDS
-                    continue
-            except CheckError as error:
-                wait = POLL_SECONDS if error.label not in failed else min(2 * wait, MAX_RETRY_SECONDS)
-                failed.add(error.label)
-                self.say(f"{error}; it is tried again in {wait:g} s, others first")
-            except Exception as error:  # whatever comes of a bot or a machine, checks go on
-                wait = min(2 * wait, MAX_RETRY_SECONDS)
-                self.say(f"a check failed: {error or type(error).__name__}; trying again in {wait:g} s")
-            self.stopping.wait(wait)
-
     @contextlib.contextmanager
     def _on_signals(self) -> Iterator[None]:
         """Stop on SIGINT and SIGTERM; a run in play handles them itself, and lets matches end."""
@@ -190,7 +175,8 @@ def drive(
     options: RunOptions,
     say: Callable[[str], None] = lambda line: None,
     on_over: Callable[[str, int], None] = lambda contest, season: None,
+    checks: int | None = None,
 ) -> None:
     """Drive the contests of a home until a signal comes; raises `ConfigError` while another process does."""
     with only_driver(home), Accounts.open(home) as accounts:
-        Driver(accounts, home_folder(home), options, say, on_over).run()
+        Driver(accounts, home_folder(home), options, say, on_over, checks).run()

@@ -173,7 +173,8 @@ def check(
         if not playing or (games and len(playing) < len(wanted)):
             reasons = (refusal for refusal in bot.refusals if refusal)
             raise ConfigError(f"{bot.spec} {next(reasons, 'plays no game that is here')}")
-        return check_found(found, [(game, opening_plies(game.default_opening)) for game in wanted], path, worker, show)
+        asked = [(game, opening_plies(game.default_opening)) for game in wanted]
+        return check_found(found, asked, path, worker, Limits(), show)
     finally:
         worker.stop()
 
@@ -183,8 +184,8 @@ def check_found(
     asked: Sequence[tuple[Game, int]],
     path: str,
     worker: WorkerProcess,
+    limits: Limits,
     show: ShowBoard = lambda board: None,
-    limits: Limits = Limits(),  # noqa: B008 - it is immutable
     is_over: Callable[[], bool] = lambda: False,
 ) -> CheckResult:
     """Play smoke matches of a bot, the first of two, against the second on those of the boards asked for that it plays.

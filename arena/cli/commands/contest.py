@@ -12,6 +12,7 @@ from arena.cli.arguments import AsJson, Group, Home, ServeOptions, Workers
 app = Group("Contests")
 ContestName = Annotated[str, typer.Argument(metavar="CONTEST", help="Its name, as in its configuration.")]
 Address = Annotated[str | None, typer.Option(help="HOST:PORT of a running Ray cluster's head, or auto.")]
+Checks = Annotated[int | None, typer.Option(min=1, help="Bots that are checked at once. Default: one per core.")]
 
 
 @app.command(epilog="Example: arena contest init configs/contests/cup.toml")
@@ -32,25 +33,27 @@ def init(
 
 
 @app.command(epilog="Example: arena contest serve --port 8000")
-def serve(options: ServeOptions, workers: Workers = None, address: Address = None, home: Home = None) -> None:
+def serve(
+    options: ServeOptions, workers: Workers = None, checks: Checks = None, address: Address = None, home: Home = None
+) -> None:
     """Serve the pages of a home, and drive its contests: check what is handed in, play, rate.
 
     Ctrl-C or SIGTERM ends it; matches in play may end. Started again, it goes on where it was.
     """
     from arena.cli.contests import serve_contests
 
-    serve_contests(options, workers, address, home)
+    serve_contests(options, workers, address, home, checks)
 
 
 @app.command(epilog="Example: arena contest drive --workers 2")
-def drive(workers: Workers = None, address: Address = None, home: Home = None) -> None:
+def drive(workers: Workers = None, checks: Checks = None, address: Address = None, home: Home = None) -> None:
     """Drive the contests of a home without a server: check what is handed in, play, rate.
 
     `arena contest serve` has a driver of its own; a home has one at a time.
     """
     from arena.cli.contests import drive_contests
 
-    drive_contests(workers, address, home)
+    drive_contests(workers, address, home, checks)
 
 
 @app.command(epilog="Example: arena contest close cup")

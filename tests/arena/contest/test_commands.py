@@ -192,3 +192,12 @@ def test_status_shows_how_far_contests_have_come(played: Home, contest: Run, mon
 def test_status_of_a_home_without_contests(contest: Run) -> None:
     assert contest("status") == "There is no contest; `arena contest init CONFIG` makes one.\n"
     assert json.loads(contest("status", "--json")) == []
+
+
+def test_the_number_of_checks_at_once_can_be_set(contest: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[object] = []
+    monkeypatch.setattr("arena.cli.contests.drive", lambda *of: asked.append(of[-1]))
+    monkeypatch.setattr("arena.cli.contests.end_with_supervisor", lambda: False)
+    contest("drive", "--checks", "3")
+    contest("drive")
+    assert asked == [3, None]

@@ -34,7 +34,6 @@ from arena.tournament.tournament import Tournament
 from tests.arena.contest.homes import BROKEN, CRASHING, HANGING, START, Home, config_of, good
 from tests.arena.verify.logs import checked
 
-
 FAILS_AFTER_AN_OPENING = """
 from bots import Bot
 
@@ -506,14 +505,15 @@ def test_a_driver_that_begins_while_the_disk_is_full_goes_on_when_there_is_room(
     home.accounts.submissions.begin_check(version)  # by a driver that was killed then
     restart, tries = home.accounts.submissions.restart_checks, []
 
-    def restarted() -> int:
+    def restarted(*but: frozenset[str]) -> int:
         tries.append(1)
         if len(tries) < 3:
             raise UnwritableError("the disk is full", "Make room")
-        return restart()
+        return restart(*but)
 
     monkeypatch.setattr(home.accounts.submissions, "restart_checks", restarted)
     monkeypatch.setattr("arena.contest.driver.POLL_SECONDS", 0.01)
+    monkeypatch.setattr("arena.contest.check_pool.POLL_SECONDS", 0.01)
     home.driver.run(until=lambda: home.state(version) == "refused")
     assert len(tries) >= 3
     assert [line for line in home.said if "the disk is full" in line and "trying again" in line]
