@@ -115,6 +115,26 @@ class Contests:
             if column in ("state", "season"):
                 change.publish(id, column, **{column: value})
 
+    # What everybody may know of play
+
+    def publish_rounds(self, id: str, season: int, last: int) -> None:
+        """Tell everybody of the complete rounds of a season, the `last` one too; of each of them once."""
+        latest = "SELECT data FROM events WHERE contest = ? AND kind = 'round' ORDER BY number DESC LIMIT 1"
+        with self._database.change(ARENA) as change:
+            row = change.one(latest, id)
+            told = json.loads(row[0]) if row is not None else {"season": 0, "round": 0}
+            first = told["round"] + 1 if told["season"] == season else 1
+            for number in range(first, last + 1):
+                change.publish(id, "round", season=season, round=number)
+
+    def publish_final(self, id: str, season: int) -> None:
+        """Tell everybody once that the final of a season is complete."""
+        latest = "SELECT data FROM events WHERE contest = ? AND kind = 'final' ORDER BY number DESC LIMIT 1"
+        with self._database.change(ARENA) as change:
+            row = change.one(latest, id)
+            if row is None or json.loads(row[0])["season"] != season:
+                change.publish(id, "final", season=season)
+
     # Members
 
     def join(self, id: str, author: str, actor: str) -> None:

@@ -74,10 +74,10 @@ def play_final(
     ended: Store,
     options: RunOptions,
     show: Callable[[Progress], None] = lambda progress: None,
-) -> tuple[Outcome, bool]:
-    """Play what a final lacks; `ended` is the log of its season. Return the outcome, and whether there was a final.
+) -> Outcome:
+    """Play what a final lacks; `ended` is the log of its season.
 
-    There is none where on no board enough bots are left.
+    Its plan has no boards where on none enough bots are left.
     """
     with Tournament.create(final_log(home, contest, season)) as tournament:
         last = Tournament(ended).plan.schedule()
@@ -88,7 +88,7 @@ def play_final(
             finish_log(tournament.store, plan.schedule)
             if not plan.schedule.boards:  # nothing was drawn with the key, which was promised all the same
                 tournament.store.end_season(now())
-        return outcome, bool(plan.schedule.boards)
+        return outcome
 
 
 def _plan(name: str, config: ContestConfig, last: Schedule, bots: Mapping[str, ResolvedBot]) -> Plan:

@@ -21,7 +21,7 @@ from arena.contest.logged_bots import logged_bots
 from arena.contest.rating import standings_of
 from arena.contest.roster import events_of, roster_of
 from arena.contest.rounds import Rounds
-from arena.contest.standings import file_versions, read_standings, write_standings
+from arena.contest.standings import add_to_rounds, file_versions, read_standings, write_standings
 from arena.core.errors import ArenaError, StoreError, WorkerError
 from arena.core.limits import Limits
 from arena.plan.bots import ResolvedBot
@@ -79,6 +79,8 @@ class SeasonDriver:
         """The version of the file of standings that was read last, and its round."""
         self._rated = (0.0, 0.0)
         """When standings were last made, and how long that took."""
+        self._told = 0
+        """The latest round that has been published, as far as is known here."""
 
     @property
     def folder(self) -> Path:
@@ -121,6 +123,7 @@ class SeasonDriver:
         if not self.rounds.is_complete:
             return self._play(self.rounds.season.schedule, [])
         self._erase()
+        self._tell_of_rounds()
         if self._shown_round() is None and self.rounds.number:
             self._rate()
         is_over = self._is_over(now)
@@ -204,9 +207,19 @@ class SeasonDriver:
         number = self.rounds.number
         self.say(f"round {number}: {outcome.progress.played:,} matches, {len(schedule.entries)} bots")
         self._rate_if_due()
-        with self.accounts.database.change(ARENA) as change:
-            change.publish(self.id, "round", season=self.season, round=number)
+        self.accounts.contests.publish_rounds(self.id, self.season, number)
+        self._told = number
         return Step(True, outcome.progress.stopping)
+
+    def _tell_of_rounds(self) -> None:
+        """Rate the round that is complete and publish it, where a driver was killed before it had."""
+        if self._told == self.rounds.number:
+            return
+        if (found := read_standings(self.folder)) is not None:
+            add_to_rounds(self.folder, found)
+        self._rate_if_behind()
+        self.accounts.contests.publish_rounds(self.id, self.season, self.rounds.number)
+        self._told = self.rounds.number
 
     def _incomplete(self, outcome: Outcome) -> Step:
         """Return the step of what was interrupted; raises `WorkerError` for what could not be played.
@@ -274,6 +287,7 @@ class SeasonDriver:
             step = self._play(self._schedule, [])
             if not self.rounds.is_complete:
                 return step
+        self._tell_of_rounds()
         self._rate_if_behind()
         self.rounds.end()
         self.say(f"season {self.season} has ended")
@@ -283,24 +297,26 @@ class SeasonDriver:
         """Play the final of a season that has ended by its deadline, then close the contest."""
         if found.state == CLOSED or found.season != self.season:
             return Step(False, over=True)
-        if self.config.final_blocks and not is_final_over(self.home, self.id, self.season):
-            outcome, has_boards = play_final(self.home, self.id, self.season, self.config, self.store, self.options)
-            if not outcome.complete:
-                return self._incomplete(outcome)
-            if has_boards:
-                self._rate_final()
+        if self.config.final_blocks:
+            if not is_final_over(self.home, self.id, self.season):
+                outcome = play_final(self.home, self.id, self.season, self.config, self.store, self.options)
+                if not outcome.complete:
+                    return self._incomplete(outcome)
+            self._rate_final()
         self.accounts.contests.close(self.id, ARENA)
         self.say("the contest is over")
         return Step(True, over=True)
 
     def _rate_final(self) -> None:
+        """Make the standings of the final and publish it; where a driver was killed meanwhile, again."""
         folder = self.folder / FINAL_FOLDER
         when = datetime.now(UTC).isoformat(timespec="seconds")
         with Tournament.open(folder) as tournament:
+            if not tournament.schedule.boards:
+                return
             write_standings(folder, standings_of(tournament, self.season, 1, when))
             write_plan_and_versions(folder, tournament.published(), tournament.store.runs.last_versions())
-        with self.accounts.database.change(ARENA) as change:
-            change.publish(self.id, "final", season=self.season)
+        self.accounts.contests.publish_final(self.id, self.season)
 
 
 def ladder_of(config: ContestConfig) -> Schedule:

@@ -118,6 +118,11 @@ def read_standings(folder: Path) -> Standings | None:
 def write_standings(folder: Path, standings: Standings) -> None:
     """Write the standings of a season, and add their ranks to those of its rounds, unless these have them."""
     write_file(folder / STANDINGS_FILE, [standings.model_dump_json().encode(), b"\n"])
+    add_to_rounds(folder, standings)
+
+
+def add_to_rounds(folder: Path, standings: Standings) -> None:
+    """Add the ranks of standings to those of the season's rounds, unless these have them."""
     latest = read_rounds(folder, 1)
     if not latest or latest[-1].round < standings.round:
         ranks = {row.bot: (row.rank, row.score) for row in standings.overall}

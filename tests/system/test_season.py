@@ -368,7 +368,7 @@ class Season:
                 assert schedule is not None
                 assert rounds.play(schedule, events, bots, OPTIONS).complete
             rounds.end()
-            assert play_final(home, "cup", 1, self.config, store, OPTIONS)[0].complete
+            assert play_final(home, "cup", 1, self.config, store, OPTIONS).complete
         return season, final
 
 

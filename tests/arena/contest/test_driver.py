@@ -14,13 +14,15 @@ from typing import Any
 import pytest
 
 from arena.accounts import DATABASE_FILE, OPERATOR, Accounts, BotVersion
-from arena.contest import checking, erasing, handing_in, rounds, season_driver
+from arena.accounts.contests import Contests
+from arena.contest import checking, erasing, handing_in, rounds, season_driver, standings
 from arena.contest.checking import CheckError, check_next
 from arena.contest.driver import only_driver
 from arena.contest.erasing import erase_author
 from arena.contest.final import commit_to_key, is_final_over
 from arena.contest.handing_in import hand_in
 from arena.contest.layout import final_log, season_folder, season_log
+from arena.contest.season_driver import SeasonDriver
 from arena.contest.standings import Standings, read_rounds, read_standings
 from arena.core.errors import ConfigError, UnwritableError, WorkerError
 from arena.core.paths import ROOT
@@ -188,6 +190,66 @@ def test_a_new_driver_goes_on_and_makes_lost_standings_again(home: Home) -> None
     assert found is not None
     assert found.round == 3
     assert checked(season_log(home.path, "cup", 1)).sound
+
+
+class Killed(BaseException):
+    """Ends a driver at once."""
+
+
+def raise_killed(*_: object) -> None:
+    """Stand for what a driver is killed at."""
+    raise Killed
+
+
+def kill(home: Home, monkeypatch: pytest.MonkeyPatch, owner: object, at: str, steps: int = 1) -> None:
+    """End a driver where it would call a function, and begin another one."""
+    with monkeypatch.context() as patch:
+        patch.setattr(owner, at, raise_killed)
+        with pytest.raises(Killed):
+            home.rounds(steps)
+    home.driver.close()
+    home.driver = home.new_driver()
+
+
+def published(home: Home, kind: str) -> list[dict[str, Any]]:
+    """What everybody was told, of a kind."""
+    return [event.data for event in home.accounts.database.events("cup") if event.kind == kind]
+
+
+@pytest.mark.parametrize(("owner", "at"), [(SeasonDriver, "_rate_if_due"), (standings, "add_to_rounds")])
+def test_a_round_is_published_once_though_the_driver_is_killed_before_it_is(
+    home: Home, monkeypatch: pytest.MonkeyPatch, owner: object, at: str
+) -> None:
+    home.hand_in(home.author("one"), "a", good(0))
+    home.check()
+    home.rounds()
+    kill(home, monkeypatch, owner, at)
+    assert len(published(home, "round")) == 1
+    monkeypatch.setattr(rounds.Rounds, "next", lambda self, events: None)
+    home.rounds(2)
+    home.driver.close()
+    home.driver = home.new_driver()
+    home.rounds()
+    assert published(home, "round") == [{"season": 1, "round": 1}, {"season": 1, "round": 2}]
+    assert [each.round for each in read_rounds(season_folder(home.path, "cup", 1))] == [1, 2]
+
+
+@pytest.mark.parametrize(("owner", "at"), [(SeasonDriver, "_rate_final"), (Contests, "close")])
+def test_a_final_is_published_once_though_the_driver_is_killed_before_it_is_or_right_after(
+    home: Home, monkeypatch: pytest.MonkeyPatch, owner: object, at: str
+) -> None:
+    home.hand_in(home.author("one"), "a", good(0))
+    home.check()
+    home.rounds()
+    home.now += timedelta(days=1, seconds=1)
+    kill(home, monkeypatch, owner, at, steps=20)
+    assert is_final_over(home.path, "cup", 1)
+    assert home.accounts.contests.get("cup").state == "open"
+    drive_to_the_end(home)
+    assert published(home, "final") == [{"season": 1}]
+    found = read_standings(season_folder(home.path, "cup", 1) / "final")
+    assert found is not None
+    assert found.bots == 2
 
 
 def test_a_driver_that_rests_reads_its_standings_once(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
