@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,24 +29,37 @@ def export_author(accounts: Accounts, home: Path, author: str, out: Path, actor:
     if out.exists():
         raise ConfigError(f"{out}: is there already; name a new file")
     bots = accounts.submissions.bots_of(author)
-    versions = {bot.id: accounts.submissions.versions(bot.id, with_reports=True) for bot in bots}
     about = {
         "author": found._asdict(),
         "tokens": [token._asdict() for token in accounts.tokens.of(author)],
         "contests": list(_contests(accounts, author)),
-        "bots": [_bot(bot, versions[bot.id]) for bot in bots],
         "audit": [row._asdict() for row in accounts.database.audit_of_author(author)],
     }
-    count = 0
+    versions = [version for bot in bots for version in accounts.submissions.versions(bot.id)]
     with atomic_file(out, RIGHTS) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(zipfile.ZipInfo(ABOUT_FILE), json.dumps(about, indent=1, sort_keys=True) + "\n")
-        for version in (each for found in versions.values() for each in found):
+        with archive.open(zipfile.ZipInfo(ABOUT_FILE), "w", force_zip64=True) as entry:
+            for piece in _pieces(accounts, about, bots, versions):
+                entry.write(piece.encode())
+        for version in versions:
             for name, content in _files(version, home):
                 archive.writestr(zipfile.ZipInfo(f"bots/{version.bot}/{version.number}/{name}"), content)
-            count += 1
     with accounts.database.change(actor) as change:
         change.audit("export author", author)
-    return count
+    return len(versions)
+
+
+def _pieces(
+    accounts: Accounts, about: dict[str, Any], bots: Sequence[ContestBot], versions: Sequence[BotVersion]
+) -> Iterator[str]:
+    """Yield the JSON of an author in pieces: reports are long, and there is never more than one of them in memory."""
+    yield f'{json.dumps(about, sort_keys=True).removesuffix("}")}, "bots": ['
+    for number, bot in enumerate(bots):
+        yield f'{", " * bool(number)}\n{json.dumps(bot._asdict(), sort_keys=True).removesuffix("}")}, "versions": ['
+        for place, version in enumerate(each for each in versions if each.bot == bot.id):
+            whole = accounts.submissions.version(version.bot, version.number)
+            yield f"{',' * bool(place)}\n{json.dumps(whole._asdict(), sort_keys=True)}"
+        yield "]}"
+    yield "]}\n"
 
 
 def _contests(accounts: Accounts, author: str) -> Iterator[dict[str, Any]]:
@@ -54,10 +67,6 @@ def _contests(accounts: Accounts, author: str) -> Iterator[dict[str, Any]]:
         member = accounts.contests.member(contest, author)
         assert member is not None
         yield {"contest": contest, **{key: value for key, value in member._asdict().items() if key != "author"}}
-
-
-def _bot(bot: ContestBot, versions: list[BotVersion]) -> dict[str, Any]:
-    return {**bot._asdict(), "versions": [version._asdict() for version in versions]}
 
 
 def _files(version: BotVersion, home: Path) -> list[tuple[str, bytes]]:

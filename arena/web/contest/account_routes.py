@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from fastapi import Depends, FastAPI, Request, Response
-from fastapi.responses import RedirectResponse
+from fastapi.responses import FileResponse, RedirectResponse
 from starlette.concurrency import run_in_threadpool
+from starlette.types import Receive, Scope, Send
 
 from arena.accounts import Author, Grant
 from arena.accounts.tokens import API, SCOPES, SESSION, SESSION_DAYS
@@ -178,14 +181,28 @@ def _welcome(portal: Portal, request: Request, view: ContestView | None, author:
     return response
 
 
+class TemporaryFileResponse(FileResponse):
+    """A file that is removed when it has been sent, or who has asked for it is gone."""
+
+    def __init__(self, path: Path, made: contextlib.ExitStack, media_type: str) -> None:
+        """`made` removes the file."""
+        headers = {"Cache-Control": "private, no-store"}
+        super().__init__(path, filename=path.name, media_type=media_type, headers=headers)
+        self._made = made
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            await run_in_threadpool(self._made.close)
+
+
 def exported(portal: Portal, author: str, actor: str) -> Response:
     """Return everything of an author as a file."""
-    with temporary_folder(None, "arena-export-") as folder:
-        path = folder / f"{author}.zip"
+    with contextlib.ExitStack() as undo:
+        path = undo.enter_context(temporary_folder(None, "arena-export-")) / f"{author}.zip"
         export_author(portal.accounts, portal.catalog.home, author, path, actor)
-        content = path.read_bytes()
-    headers = {"Content-Disposition": f'attachment; filename="{path.name}"', "Cache-Control": "private, no-store"}
-    return Response(content, headers=headers, media_type="application/zip")
+        return TemporaryFileResponse(path, undo.pop_all(), "application/zip")
 
 
 def _add_tokens(app: FastAPI, portal: Portal) -> None:

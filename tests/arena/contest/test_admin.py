@@ -6,14 +6,17 @@ import csv
 import io
 import json
 import stat
+import tracemalloc
 import zipfile
 from pathlib import Path
 
 import pytest
 
-from arena.accounts import Accounts
+from arena.accounts import OPERATOR, Accounts
 from arena.accounts.sheets import sheet_of_links
 from arena.cli.app import run_command
+from arena.contest import author_export
+from arena.contest.author_export import export_author
 from arena.contest.config import contest_from
 from arena.contest.erasing import remove_sources
 from arena.contest.handing_in import hand_in
@@ -247,6 +250,28 @@ def test_an_export_has_all_of_one_author_and_nothing_of_another(admin, refused, 
     assert {"a1", "b1.1"} <= {row["subject"] for row in about["audit"]}
     assert b"Bob" not in everything and text.encode() not in everything
     assert "is there already" in refused("export", "Ann", "ann.zip")
+
+
+def test_an_export_holds_one_report_at_a_time_in_memory(home, monkeypatch):
+    monkeypatch.setattr(author_export, "_files", lambda *of: [])
+    for number in range(10):
+        handed_in(home, "a1", "quick", f"{BOT}# {number}\n")
+    with Accounts.open(home) as accounts:
+        for version in accounts.submissions.versions("b1"):
+            accounts.submissions.begin_check(version)
+            for line in range(20):
+                accounts.submissions.report(version, {"text": f"{line}: " + "x" * 10_000})
+        reports = sum(len(json.dumps(each.report)) for each in accounts.submissions.versions("b1", with_reports=True))
+        tracemalloc.start()
+        export_author(accounts, home, "a1", home / "ann.zip", OPERATOR)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    assert reports > 2_000_000
+    assert peak < reports
+    with zipfile.ZipFile(home / "ann.zip") as archive:
+        (bot,) = json.loads(archive.read("author.json"))["bots"]
+    assert [version["number"] for version in bot["versions"]] == [*range(10, 0, -1)]
+    assert all(len(version["report"]) == 20 for version in bot["versions"])
 
 
 def test_erasing_removes_names_tokens_and_sources_and_leaves_what_others_share(admin, home):

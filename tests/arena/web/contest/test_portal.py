@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import io
 import re
+import tempfile
 import zipfile
 from functools import partial
+from pathlib import Path
 
 import pytest
+from fastapi.responses import FileResponse
 
 from arena.accounts import OPERATOR
 from arena.contest.final import commit_to_key
@@ -100,6 +103,24 @@ def test_everything_of_an_author_is_for_the_author_and_organisers(cup):
     address = f"/contests/cup/organise/export/{cup.ann.author.id}"
     assert cup.bob.post(address).status_code == 403
     assert cup.boss.post(address).headers["content-type"] == "application/zip"
+
+
+def test_an_export_is_sent_from_a_file_that_is_removed_then(cup, tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    sent = []
+    monkeypatch.setattr(FileResponse, "chunk_size", 100)
+
+    async def sent_by(response, scope, receive, send):
+        sent.append(Path(response.path).is_file())
+        return await send_file(response, scope, receive, send)
+
+    send_file = FileResponse.__call__
+    monkeypatch.setattr(FileResponse, "__call__", sent_by)
+    mine = cup.ann.post("/account/export")
+    assert mine.headers["content-length"] == str(len(mine.content))
+    assert 'filename="a' in mine.headers["content-disposition"]
+    assert sent == [True]
+    assert list(tmp_path.glob("arena-export-*")) == []
 
 
 def test_erasing_takes_the_name_and_leaves_the_results(cup):
