@@ -120,15 +120,18 @@ def _add_matches(app: FastAPI, portal: Portal, folder: str) -> None:
     @app.get(f"/contests/{{id}}/{{season}}{folder}/live/events", response_model=None)
     async def plies(request: Request, id: str, season: str) -> Response:
         name = await run_in_threadpool(live_name, request, id, season)
+        grant = await run_in_threadpool(portal.door.grant, request)
+        is_organiser = grant is not None and grant.author.is_organiser
         watcher = Watcher(portal.catalog, portal.links, name)
 
         def event() -> str:
-            """Return what is in play; it ends for all when the standings are frozen meanwhile."""
-            if is_frozen(portal.view(id), portal.now):
+            """Return what is in play; it ends for all but organisers when the standings are frozen meanwhile."""
+            if not is_organiser and is_frozen(portal.view(id), portal.now):
                 raise AccountError("the standings are frozen")
             return watcher.event()
 
-        return app.state.live.response(f"{name}/live", Source(event, TICK_SECONDS, watcher.close))
+        channel = f"{name}/live{'/organisers' if is_organiser else ''}"
+        return app.state.live.response(channel, Source(event, TICK_SECONDS, watcher.close))
 
 
 def _add_handing_in(app: FastAPI, portal: Portal) -> None:

@@ -6,8 +6,10 @@ import re
 from contextlib import closing
 
 import pytest
+from fastapi import Response
 
 from arena.accounts import OPERATOR
+from arena.core.errors import AccountError
 from arena.runner.in_play import InPlay
 from arena.web.app import create_app
 from arena.web.pages.live_boards import LiveBoard
@@ -85,3 +87,31 @@ def test_nothing_in_play_is_shown_while_standings_are_frozen(arena_of):
     cup = arena_of(freeze="2026-05-01T00:00:01", deadline="2099-01-01T00:00:00", show_in_play=True)
     assert cup.stranger.get(LIVE).status_code == 403
     assert cup.stranger.get(f"{LIVE}/events").status_code == 403
+
+
+def test_a_freeze_ends_live_events_for_all_but_organisers(played, app, monkeypatch):
+    sources = {}
+
+    def response(name, source):
+        sources[name] = source
+        return Response()
+
+    monkeypatch.setattr(vars(app.app)["app"].state.live, "response", response)
+    boss = played.accounts.authors.add("Boss", "organiser", OPERATOR)
+    organiser, stranger = client_of(app), client_of(app)
+    organiser.cookies.set("arena_session", played.accounts.tokens.issue(boss, "session", ["read"], OPERATOR))
+    assert [each.get(f"{LIVE}/events").status_code for each in (organiser, stranger)] == [200, 200]
+    name = "contests/cup/season-1/live"
+    config = played.config.as_data()
+    frozen = {**config, "freeze": "2026-05-01T00:00:01", "deadline": "2099-01-01T00:00:00"}
+    try:
+        played.accounts.contests.configure("cup", frozen, OPERATOR)
+        with pytest.raises(AccountError, match="frozen"):
+            sources[name].make()
+        assert sources[f"{name}/organisers"].make().startswith('{"boards":')
+        assert organiser.get(f"{LIVE}/events").status_code == 200
+        assert stranger.get(f"{LIVE}/events").status_code == 403
+    finally:
+        played.accounts.contests.configure("cup", config, OPERATOR)
+        for source in sources.values():
+            source.close()
