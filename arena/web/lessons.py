@@ -18,6 +18,8 @@ class Lesson(BaseModel):
     task: str
     """What is to be done, in a sentence or two."""
     players: int
+    game: str = ""
+    """Spec with the options it is played with; empty for the game as it comes."""
     position: str = ""
     """Position string; empty for the start of the game."""
     moves: str = ""

@@ -33,7 +33,7 @@ def prompt(state: KernelState, names: Names, chosen: tuple[str, ...]) -> Sentenc
     elif phase == PLACE:
         what, section = _to_place(state, named, chosen, parts), PLACING
     elif phase == FIGHT:
-        what, section = _to_fight(named, chosen, parts), FIGHTING
+        what, section = _to_fight(state, named, chosen, parts), FIGHTING
     else:
         what, section = _to_move(state, named, chosen, parts), MOVING
     return Sentence(names.ask(seat, what), parts, section=section)
@@ -76,10 +76,12 @@ def _tile(names: Names, part: str) -> str:
     return f"{names.whose(int(part[-1]))} tile"
 
 
-def _to_fight(names: Names, chosen: tuple[str, ...], parts: tuple[str, ...]) -> str:
+def _to_fight(state: KernelState, names: Names, chosen: tuple[str, ...], parts: tuple[str, ...]) -> str:
     letters = [FIGHTER_WORDS[part[-1]] for part in parts]
     if not chosen:
-        return f"attack with {listed([f'your {words}' for words in letters], 'or')}"
+        due = len(state.legal_actions())
+        text = f"attack with {listed([f'your {words}' for words in letters], 'or')}"
+        return f"{text}; {counted(due, 'fight')} {'is' if due == 1 else 'are'} due before a tile is rotated or moved"
     enemies = [f"{names.whose(int(part.split('-')[1]))} {words}" for part, words in zip(parts, letters, strict=True)]
     return f"now attack {listed(enemies, 'or')} with your {FIGHTER_WORDS[chosen[0][-1]]}"
 

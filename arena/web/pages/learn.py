@@ -24,6 +24,7 @@ def page_of(links: Links, name: str) -> Page:
         scripts=("learn.js",),
         kind=kind,
         tasks=[lesson.model_dump() for lesson in lessons.lesson],
+        spec=lessons.lesson[-1].game or name,
         minute=minute_of(name),
         rules=rules_of(name),
     )

@@ -37,7 +37,7 @@ function drawing(text) {
 
 /** @param {string} part */
 export function words(part) {
-  return part.replace(/[-_]+/g, " ").trim();
+  return part.replace(/(?<![-,])[-_]/g, " ").trim();
 }
 
 /** @param {number} value */
@@ -47,6 +47,8 @@ function signed(value) {
 
 /** Whether the screen is narrow: then the server is asked for the narrow drawing. */
 export const narrow = matchMedia("(max-width: 50rem)");
+/** Whether fingers are what points: then no keys are spoken of. */
+const touched = matchMedia("(pointer: coarse)");
 
 const SIZES = /** @type {Record<string, string>} */ ({ S: "small", M: "medium", L: "large", O: "stone" });
 /** The smallest letters of a wide drawing are of 12 units, which are then 11 pixels. */
@@ -267,7 +269,7 @@ export class Board {
       this.choose(done);
       return;
     }
-    this.explain.textContent = `${this.chosen.map((part) => this.label(part)).join(", ")}: now choose one of the marked parts. Escape starts over.`;
+    this.explain.textContent = `${this.chosen.map((part) => this.label(part)).join(", ")}: now choose one of the marked parts. ${touched.matches ? "Tap it again" : "Click it again, or press Escape,"} to start over.`;
     this.mark();
     this.askNext();
   }

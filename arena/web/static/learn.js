@@ -4,7 +4,7 @@ import { root } from "./page.js";
 
 const page = find("learn");
 const game = page.dataset.game ?? "";
-/** @type {{title: string, task: string, players: number, position: string, moves: string, solutions: string[], praise: string, hint: string}[]} */
+/** @type {{title: string, task: string, game: string, players: number, position: string, moves: string, solutions: string[], praise: string, hint: string}[]} */
 const tasks = JSON.parse(page.dataset.tasks ?? "[]");
 /** @type {Set<number>} */
 const solved = new Set();
@@ -21,7 +21,7 @@ const board = new Board(
 /** @param {string} [move] */
 function query(move = "") {
   const { players, position, moves } = tasks[number];
-  const fields = { game, players: String(players), position, moves: `${moves} ${move}`.trim(), you: String(you), narrow: narrow.matches ? "1" : "0" };
+  const fields = { game: tasks[number].game || game, players: String(players), position, moves: `${moves} ${move}`.trim(), you: String(you), narrow: narrow.matches ? "1" : "0" };
   return new URLSearchParams(fields);
 }
 

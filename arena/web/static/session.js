@@ -5,7 +5,9 @@ import { root } from "./page.js";
 const session = find("session");
 const base = `${root}/play/${encodeURIComponent(session.dataset.id ?? "")}`;
 const problem = find("problem");
-const NEWS = 6;
+/** How many plies are told at once, on a narrow screen and on others; those before them are folded. */
+const NARROW_NEWS = 6;
+const WIDE_NEWS = 12;
 /** @type {any} */
 let now = null;
 /** @type {number | null} The ply of an earlier position that is shown in place of the last one. */
@@ -116,8 +118,14 @@ function news(data) {
   /** @type {any[]} */
   const plies = data.plies;
   const mine = plies.map((ply) => ply.seat === data.you && !ply.by).lastIndexOf(true);
-  const first = Math.max(data.you === null ? plies.length - NEWS : mine, plies.length - NEWS, 0);
-  place.replaceChildren(...plies.slice(first).map((ply) => make("li", { class: line(ply) }, ...told(ply))));
+  const latest = Math.max(plies.length - (narrow.matches ? NARROW_NEWS : WIDE_NEWS), 0);
+  const since = data.you === null ? latest : Math.max(mine, 0);
+  const first = Math.max(since, latest);
+  const items = plies.slice(since).map((ply) => make("li", { class: line(ply) }, ...told(ply)));
+  place.replaceChildren(...items.splice(first - since));
+  find("earlier").hidden = !items.length;
+  find("earlier-title").textContent = `${items.length} earlier since your last choice`;
+  find("earlier-news").replaceChildren(...items);
   find("news-box").hidden = !plies.length;
 }
 

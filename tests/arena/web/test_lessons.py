@@ -12,6 +12,7 @@ from arena.web.lessons import lessons_of
 from arena.web.play_data import asked
 from arena.web.rules import rules_of
 from engine import game_names, load_game
+from engine.midgard.text import BLIZZARD, board_letters, marked_blizzard
 from tests.arena.web.conftest import ADDRESS
 
 OURS = ("epicycle", "magic_mids", "midgard", "pyramid_punch")
@@ -19,7 +20,7 @@ LESSONS = [(game, number) for game in OURS for number in range(len(lessons_of(ga
 
 
 def state_of(game, lesson):
-    return asked(load_game(game, lesson.players), lesson.position, lesson.moves)[1]
+    return asked(load_game(lesson.game or game, lesson.players), lesson.position, lesson.moves)[1]
 
 
 @pytest.mark.parametrize(("game", "number"), LESSONS)
@@ -56,6 +57,20 @@ def test_a_lesson_on_regions_fills_one():
     state = state_of("midgard", lesson)
     end = state.child(state.string_to_action(lesson.solutions[0]))
     assert end.scores()[0] > state.scores()[0] + 1
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_what_a_lesson_calls_blizzard_is_drawn_as_blizzard(number):
+    lesson = lessons_of("midgard").lesson[number]
+    state = state_of("midgard", lesson)
+    end = state.child(state.string_to_action(lesson.solutions[0]))
+    assert marked_blizzard(end) > set() and load_game(lesson.game, 2).params["variant"] == "mere_mortal"
+    assert {cell for cell, letter in enumerate(board_letters(end.record)) if letter == BLIZZARD} == marked_blizzard(end)
+
+
+def test_a_lesson_calls_you_the_seat_that_is_to_move():
+    lesson = lessons_of("pyramid_punch").lesson[1]
+    assert state_of("pyramid_punch", lesson).current_player() == 1 and "You are Orange here" in lesson.task
 
 
 def test_a_lesson_on_losing_has_a_play_that_loses():
