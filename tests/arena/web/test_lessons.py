@@ -57,6 +57,7 @@ def test_a_lesson_on_regions_fills_one():
     state = state_of("midgard", lesson)
     end = state.child(state.string_to_action(lesson.solutions[0]))
     assert end.scores()[0] > state.scores()[0] + 1
+    assert end.scores()[1] == state.scores()[1], "what the lesson calls yours is shared"
 
 
 @pytest.mark.parametrize("number", [0, 1])
