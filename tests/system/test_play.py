@@ -202,7 +202,7 @@ def test_a_guided_first_match_is_solved_by_clicks(visit):
             expect(page.locator("#task")).to_have_text(lesson.task)
             legal = page.evaluate(
                 "query => fetch('/analysis/state?' + query).then(answer => answer.json())",
-                urlencode({"game": game, "players": lesson.players, "position": lesson.position}),
+                urlencode({"game": lesson.game or game, "players": lesson.players, "position": lesson.position}),
             )["legal"]
             if number == 1:
                 check(page)
@@ -241,6 +241,20 @@ def test_dice_are_shown_with_who_rolled_them(visit):
     sit(page, seed="5")
     expect(page.locator("#news")).to_contain_text("You roll")
     expect(page.locator("#news svg.die")).to_have_count(3)
+
+
+def test_all_that_happened_is_told_and_what_has_no_room_is_folded(visit):
+    page = visit("play?game=epicycle&players=2", PHONE)
+    sit(page, seed="3", opening="9")
+    expect(page.locator("#news > li")).to_have_count(6)
+    expect(page.locator("#earlier-title")).to_have_text(re.compile("^Show [3-9] more$"))
+    told, folded = page.locator("#moves li").count(), page.locator("#earlier-news > li").count()
+    assert folded == told - 6
+    plies = page.locator("#moves li").count()
+    turn_by_pointer(page, 0, touch=False)
+    moved(page, plies)
+    expect(page.locator("#earlier")).to_be_hidden()
+    expect(page.locator("#news > li")).to_have_count(2)
 
 
 def test_an_illegal_click_explains_itself_and_a_move_is_taken_back(visit):

@@ -124,7 +124,7 @@ function news(data) {
   const items = plies.slice(since).map((ply) => make("li", { class: line(ply) }, ...told(ply)));
   place.replaceChildren(...items.splice(first - since));
   find("earlier").hidden = !items.length;
-  find("earlier-title").textContent = `${items.length} earlier since your last choice`;
+  find("earlier-title").textContent = `Show ${items.length} more${mine < 0 ? "" : " since your last choice"}`;
   find("earlier-news").replaceChildren(...items);
   find("news-box").hidden = !plies.length;
 }

@@ -58,7 +58,9 @@ def asked_to_place(said, table, words):
 def asked_to_fight(said, table, words):
     fights = [*naive.legal_fights(table)]
     if not said.chosen:
-        owns, due = whole("attack with (.*); (1 fight is|[0-9]+ fights are) due before a tile is rotated or moved", words)
+        owns, due = whole(
+            "attack with (.*); (1 fight is|[0-9]+ fights are) due before a tile is rotated or moved", words
+        )
         assert due == ("1 fight is" if len(fights) == 1 else f"{len(fights)} fights are")
         assert {FIGHTERS[own.removeprefix("your ")] for own in row(owns, "or")} == {fight[0] for fight in fights}
         return
