@@ -27,6 +27,8 @@ IMAGES = Path(__file__).parents[1] / "docs" / "images"
 CHROMIUM_OPTIONS = ("--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars")
 MAX_PICTURE_BYTES = 250_000
 """Largest size of a picture in bytes."""
+BOARD_TIMEOUT_MILLISECONDS = 60_000
+"""Time that a page has to draw its board."""
 REPLAYED_MATCH = ("magic_mids", ["greedy", "uct:simulations=200", "greedy"], 7, 31)
 """Game, bots, seed and ply of the match in the pictures."""
 
@@ -61,6 +63,9 @@ def pictures(home: Path, folder: Path) -> Iterator[Picture]:
 
 def served_pictures(page: Page, address: str) -> Iterator[Picture]:
     """Yield the pictures of a server's pages, of which one is a match that is begun."""
+    page.goto(address)
+    while not page.locator("#follow").count():  # the newest match is being drawn for the first time
+        page.reload()
     yield Picture("home", address, "", 1200, 800)
     yield Picture("learn", f"{address}learn/pyramid_punch", "", 1200, 800)
     yield Picture("learn-phone", f"{address}learn/midgard", "", 360, 720, "dark")
@@ -76,6 +81,8 @@ def take(page: Page, picture: Picture) -> Path:
     """Write a picture of a page; raises `ValueError` when it is too large."""
     page.goto(f"{picture.page}#{picture.place}")
     page.wait_for_load_state()
+    if page.locator(".board").count():
+        page.locator(".board :is(svg, img)").first.wait_for(timeout=BOARD_TIMEOUT_MILLISECONDS)
     page.wait_for_timeout(300)
     path = write_file(IMAGES / f"{picture.name}.png", [page.screenshot()])
     if path.stat().st_size > MAX_PICTURE_BYTES:
