@@ -24,7 +24,8 @@ from typer.main import get_command
 import arena
 import engine
 from arena.cli.app import app as cli
-from arena.plan.config import BotEntry, Config, GameEntry, Limits, Output
+from arena.plan.bot_entry import BotEntry
+from arena.plan.config import Config, GameEntry, Limits, Output
 from arena.results.columns import TABLES
 from arena.schedule.kinds import kinds
 from arena.store.schema import SCHEMA, SCHEMA_VERSION

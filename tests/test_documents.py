@@ -7,7 +7,8 @@ from typer.main import get_command
 
 from arena import api
 from arena.cli.app import app as cli
-from arena.plan.config import BotEntry, Config, GameEntry, Limits, Output
+from arena.plan.bot_entry import BotEntry
+from arena.plan.config import Config, GameEntry, Limits, Output
 from arena.plan.model import BoardRecord, BotRecord, ForeignRecord, KeyRecord, ResolvedPlan, SchedulerRecord
 from arena.results.columns import TABLES
 from arena.workers.process import WorkerProcess

@@ -12,8 +12,8 @@ from typing import Any
 import engine
 from arena.cli.output import Output, plain_table, print_json, print_text, print_to_stderr
 from arena.core.errors import ConfigError
+from arena.plan.bot_entry import BotEntry
 from arena.plan.bots import ResolvedBot, resolve_bots
-from arena.plan.config import BotEntry
 from arena.registry.discovery import find_bot, named_bots
 from arena.registry.submissions import Submission, Submissions, submitted
 from arena.workers.process import WorkerProcess

@@ -23,7 +23,9 @@ from arena.core.errors import ArenaError, ConfigError
 from arena.core.files import write_file
 from arena.core.models import read_toml
 from arena.core.paths import DEFAULT_HOME, HOME_FILE, home_folder, nearest_home_file
+from arena.plan.bot_entry import BotEntry
 from arena.plan.config import config_from
+from arena.plan.grids import entrants_of_entry
 from arena.registry.discovery import find_source
 from arena.schedule.kinds import kinds
 
@@ -56,17 +58,18 @@ def config_data(options: TournamentOptions, home: Path | None, folder: Path | No
     data = {key: getattr(options, key) for key in KEY_COMMENTS if getattr(options, key, None) is not None}
     games = [engine.game_type(spec) for spec in joined(options.game, GAME_SEPARATOR)]
     bots = [_checked(spec, home, folder) for spec in joined(options.bots, BOT_SEPARATOR)]
+    entering = sum(len(entrants_of_entry(BotEntry(bot=spec))) for spec in bots)
     wanted = None if options.players is None else _numbers(options.players)
     boards: list[dict[str, Any]] = []
     for spec, kind in zip(joined(options.game, GAME_SEPARATOR), games, strict=True):
         allowed = range(kind.min_players, kind.max_players + 1)
-        most = max(kind.min_players, min(kind.max_players, len(bots)))
+        most = max(kind.min_players, min(kind.max_players, entering))
         players = range(kind.min_players, most + 1) if wanted is None else wanted
         playable = [number for number in players if number in allowed] if len(games) > 1 else list(players)
         boards.append({"game": spec, "players": playable or list(players)})
     numbers = [number for board in boards for number in board["players"]]
     data.setdefault("name", "_".join(dict.fromkeys(kind.name for kind in games))[:64])
-    data.setdefault("blocks", usual_blocks(len(bots), numbers))
+    data.setdefault("blocks", usual_blocks(entering, numbers))
     level = {} if options.isolation is None else {"isolation": options.isolation}
     data |= {"games": boards, "bots": [{"bot": bot} | level for bot in bots]}
     if options.seconds_per_move is not None:
@@ -83,8 +86,8 @@ def usual_blocks(bots: int, players: Sequence[int]) -> int:
 
 GAME_SEPARATOR = re.compile(r",(?![^(]*\))")
 """A comma between games, not between the options of one."""
-BOT_SEPARATOR = re.compile(r",(?!\s*\w+=)")
-"""A comma between bots, not between the parameters of one."""
+BOT_SEPARATOR = re.compile(r",(?!\s*\w+=)(?![^\[]*\])")
+"""A comma between bots, not between the parameters of one or the values of a list."""
 
 
 def joined(texts: Sequence[str] | None, comma: re.Pattern[str]) -> list[str]:
@@ -105,7 +108,8 @@ def _numbers(text: str) -> list[int]:
 
 def _checked(spec: str, home: Path | None, folder: Path | None) -> str:
     """Return a bot's spec with its path relative to a folder; raises an `ArenaError` where there is no such bot."""
-    source, _ = find_source(spec, home=home)  # a model is searched for where the configuration is
+    first = entrants_of_entry(BotEntry(bot=spec))[0].entry.bot
+    source, _ = find_source(first, home=home)  # a model is searched for where the configuration is
     if source.submitted or not (source.is_program or source.origin.endswith(".py")) or folder is None:
         return spec
     name, colon, rest = spec.partition(":")

@@ -17,8 +17,8 @@ from arena.contest.entrants import games_of, resolved_version
 from arena.core.errors import ArenaError, StoreError, WorkerError
 from arena.core.limits import Limits
 from arena.core.text import bots_part
+from arena.plan.bot_entry import BotEntry
 from arena.plan.bots import resolve_bots
-from arena.plan.config import BotEntry
 from arena.results.pages.templates import board_name
 from arena.runner.check import ADVICE, OPPONENT_SPEC, BoardCheck, check_found
 from arena.workers.process import WorkerProcess

@@ -10,8 +10,8 @@ import engine
 from arena.accounts import BotVersion
 from arena.contest.config import ContestConfig
 from arena.isolation import SUBMITTED_LEVEL
+from arena.plan.bot_entry import BotEntry
 from arena.plan.bots import FoundBot, ResolvedBot, describe_bot, resolve_bots
-from arena.plan.config import BotEntry
 from arena.registry.discovery import Source
 from arena.registry.submissions import Version
 from arena.schedule.boards import Board

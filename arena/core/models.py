@@ -54,6 +54,14 @@ def _scalar(value: object) -> object:
 Scalar = Annotated[bool | int | float | str, BeforeValidator(_scalar)]
 
 
+def _scalars(value: object) -> object:
+    return tuple(map(_scalar, value)) if isinstance(value, list | tuple) else _scalar(value)
+
+
+Scalars = Annotated[bool | int | float | str | tuple[bool | int | float | str, ...], BeforeValidator(_scalars)]
+"""One value, or a list of values."""
+
+
 AnyModel = TypeVar("AnyModel", bound=Model)
 
 

@@ -15,7 +15,9 @@ from typing import Any, NamedTuple
 from arena.core.errors import ArenaError, BotError, ConfigError, UnwritableError
 from arena.core.paths import home_folder
 from arena.isolation import LEVELS, OWN_BOT_LEVEL, PROGRAM_LEVEL, Isolation, default_level, launcher
-from arena.plan.config import BotEntry, Config
+from arena.plan.bot_entry import MAX_LABEL_CHARS, BotEntry
+from arena.plan.config import Config
+from arena.plan.grids import Entrant
 from arena.registry.bundles import Bundle
 from arena.registry.discovery import Source, find_bot, is_withdrawn
 from arena.registry.models import MODEL_OPTION
@@ -95,27 +97,28 @@ def bot_identity(name: str, bundle: str, class_name: str, params: dict[str, Any]
 
 def entrants_of(
     config: Config, source: str, home: str | Path | None, strict: bool
-) -> tuple[dict[str, BotEntry], tuple[str, ...]]:
+) -> tuple[dict[str, Entrant], tuple[str, ...]]:
     """Return the bots of a configuration by their places in it, which errors name, and remarks on withdrawn ones.
 
     Submitted bots are among them. Withdrawn ones are left out; `strict` keeps them, to be refused when they are
     resolved. Raises `ConfigError` when none is left.
     """
     known = submitted(home_folder(home))
-    names = [split_bot_spec(entry.bot)[0] for entry in config.bots]
-    entrants = {f"{source}: bots[{number}]": entry for number, entry in enumerate(config.bots)}
+    entrants = config.entrants(source)
+    names = [split_bot_spec(each.entry.bot)[0] for each in entrants.values()]
     if config.submissions is not None:
         try:
             found = open_submissions(config.submissions, known)
         except BotError as error:
             raise ConfigError(f"{source}: submissions: {error}") from None
         listed = {name.partition("@")[0] for name in names}
-        entrants |= {f"{source}: submissions: {name}": BotEntry(bot=name) for name in found if name not in listed}
+        own = {f"{source}: submissions: {name}": BotEntry(bot=name) for name in found if name not in listed}
+        entrants |= {place: Entrant(entry) for place, entry in own.items()}
     withdrawn = {place for name, place in zip(names, entrants, strict=False) if is_withdrawn(name, known)}
     kept = {place: entry for place, entry in entrants.items() if strict or place not in withdrawn}
     remarks = tuple(
         f"{entry.label or entry.bot} is left out, since it has been withdrawn; --strict refuses such an entry"
-        for place, entry in entrants.items()
+        for place, (entry, *_) in entrants.items()
         if place in withdrawn and not strict
     )
     if not kept:
@@ -193,13 +196,16 @@ def describe_bot(bot: FoundBot, boards: Sequence[tuple[str, int]], worker: Worke
     return ResolvedBot(source, bot.bundle, params, spec, isolation=bot.isolation, **fields)
 
 
-def entries_of(entrants: Mapping[str, BotEntry], bots: Sequence[ResolvedBot], public_dice: bool) -> list[Entry]:
+def entries_of(entrants: Mapping[str, Entrant], bots: Sequence[ResolvedBot], public_dice: bool) -> list[Entry]:
     """Return the entries of resolved bots; raises `ConfigError` for two of one label."""
-    labels = [entry.label or bot.label for entry, bot in zip(entrants.values(), bots, strict=True)]
+    given = [entrant.label(bot.source.title, bot.params) for entrant, bot in zip(entrants.values(), bots, strict=True)]
+    labels = [label or bot.label for label, bot in zip(given, bots, strict=True)]
     for number, (place, label) in enumerate(zip(entrants, labels, strict=True)):
         if label in labels[:number]:
             raise ConfigError(f"{place}: a second '{label}'; give it a label of its own")
-    keys = entry_keys([bot.spec for bot in bots], [entry.label for entry in entrants.values()])
+        if entrants[place].entry.label and len(label) > MAX_LABEL_CHARS:
+            raise ConfigError(f"{place}: label '{label}' has more than {MAX_LABEL_CHARS} characters; shorten its label")
+    keys = entry_keys([bot.spec for bot in bots], given)
     entries = (bot.entry(label, key) for label, key, bot in zip(labels, keys, bots, strict=True))
     return [replace(entry, trusted=entry.trusted and public_dice) for entry in entries]
 

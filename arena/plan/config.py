@@ -18,9 +18,9 @@ from arena.core.names import (
     PLAYED_FOLDER,
     SUBMISSIONS_FOLDER,
     plain_name,
-    shown_name,
 )
-from arena.isolation import Isolation
+from arena.plan.bot_entry import BotEntry
+from arena.plan.grids import Entrant, entrants_of_entry
 from arena.schedule.kinds import kinds
 from arena.schedule.kinds.round_robin import RoundRobin
 from arena.schedule.openings import opening_plies
@@ -33,7 +33,6 @@ Format = Literal["csv", "json", "md", "parquet", "html", "tex"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 DatasetFormat = Literal["parquet", "npz"]
 DEFAULT_FORMATS: tuple[Format, ...] = ("csv", "json", "md", "parquet")
-MAX_LABEL_CHARS = 40
 RESERVED_FOLDERS = {
     SUBMISSIONS_FOLDER: "submitted bots",
     COMPARISONS_FOLDER: "comparisons",
@@ -102,24 +101,6 @@ class GameEntry(Model):
         kind, options = engine.game_type(self.game), {**split_game_spec(self.game)[1], **self.options}
         kind = engine.game_type(kind.spec(kind.resolve(options)))
         return [(kind, options, n) for n in self.players or range(kind.min_players, kind.max_players + 1)]
-
-
-class BotEntry(Model):
-    """A contestant."""
-
-    bot: str
-    """A bot's name, spec `name:key=value,...`, `path/to/file.py`, or a folder with a `bot.toml`."""
-    params: dict[str, Scalar] = Field(default_factory=dict)
-    """The bot's parameters, instead of or beside those in the spec."""
-    label: str | None = None
-    """The name on the boards; by default the bot's canonical spec."""
-    isolation: Isolation | None = None
-    """By default `sandbox` for submitted bots, `process` for programs, `none` for others."""
-
-    @field_validator("label")
-    @classmethod
-    def _fits_a_table(cls, value: str | None) -> str | None:
-        return None if value is None else shown_name(value, MAX_LABEL_CHARS)
 
 
 class Output(Model):
@@ -191,6 +172,24 @@ class Config(Model):
             raise ValueError("bots: is missing; list at least one, or enter submitted ones by submissions")
         return self
 
+    def entrants(self, source: str) -> dict[str, Entrant]:
+        """Return every bot that `bots` stands for, those of grids one by one, by its place there, which errors name.
+
+        Raises `ConfigError`.
+        """
+        found: dict[str, Entrant] = {}
+        for number, entry in enumerate(self.bots):
+            place = f"{source}: bots[{number}]"
+            try:
+                entrants = entrants_of_entry(entry)
+                for entrant in entrants:
+                    split_bot_spec(entrant.entry.bot)
+            except (ConfigError, EngineError) as error:
+                raise ConfigError(f"{place}: {error}") from None
+            single = len(entrants) == 1
+            found |= {place if single else f"{place} ({entrant.given})": entrant for entrant in entrants}
+        return found
+
     def boards(self, bots: int, source: str) -> list[tuple[GameEntry, engine.Game]]:
         """Return every game at every number of players, loaded; raises an `EngineError` if one cannot be.
 
@@ -256,18 +255,14 @@ def config_from(data: dict[str, Any], source: str = "config") -> Config:
     """Return the configuration in plain data; `source` is what errors name."""
     parts: dict[str, type[Model]] = {"games": GameEntry, "bots": BotEntry, "limits": Limits, "output": Output}
     config = validated(Config, data, source, parts)
+    entrants = config.entrants(source)
     for number, entry in enumerate(config.games):
         try:
             shapes = entry.shapes()
-            seatable = [shape for shape in shapes if not len(config.bots) < shape[2] <= shape[0].max_players]
+            seatable = [shape for shape in shapes if not len(entrants) < shape[2] <= shape[0].max_players]
             if entry.players or len(seatable) == len(shapes):  # others are refused when they are resolved
                 for kind, options, players in seatable:
                     load(kind, players, options)
         except EngineError as error:
             raise ConfigError(f"{source}: games[{number}]: {error}") from None
-    for number, bot in enumerate(config.bots):
-        try:
-            split_bot_spec(bot.bot)
-        except EngineError as error:
-            raise ConfigError(f"{source}: bots[{number}]: {error}") from None
     return config

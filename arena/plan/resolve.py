@@ -132,7 +132,8 @@ def make_plan(
     games = config.boards(len(entrants), source)
     places = [*entrants]
     playable = [game for _, game in games]
-    bots = resolve_bots([*entrants.values()], playable, folders, worker, lambda number: f"{places[number]}: ", home)
+    wanted = [entrant.entry for entrant in entrants.values()]
+    bots = resolve_bots(wanted, playable, folders, worker, lambda number: f"{places[number]}: ", home)
     entries = entries_of(entrants, bots, public_dice=config.dice != "secret")
     boards: list[Board] = []
     left_out: list[str] = []

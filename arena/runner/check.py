@@ -16,8 +16,8 @@ from arena.core.limits import Limits
 from arena.isolation import SUBMITTED_LEVEL, Isolation, launcher
 from arena.match.dice import single_key
 from arena.match.stored import StoredMatch
+from arena.plan.bot_entry import BotEntry
 from arena.plan.bots import ResolvedBot, resolve_bots
-from arena.plan.config import BotEntry
 from arena.plan.resolve import Plan, single_plan
 from arena.registry.bundles import MANIFEST_FILE
 from arena.registry.declarations import Declaration, first_answers

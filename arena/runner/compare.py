@@ -23,8 +23,8 @@ from arena.core.limits import Limits
 from arena.core.match_ids import DiceKind
 from arena.core.names import COMPARISONS_FOLDER, shown_name
 from arena.core.paths import home_folder
+from arena.plan.bot_entry import MAX_LABEL_CHARS, BotEntry
 from arena.plan.bots import ResolvedBot, entry_keys, resolve_bots
-from arena.plan.config import MAX_LABEL_CHARS, BotEntry
 from arena.plan.files import write_plan
 from arena.plan.resolve import Plan, single_plan
 from arena.registry.bundles import MANIFEST_FILE

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from arena.core.machine import cores
 from arena.core.paths import home_folder
+from arena.plan.bot_entry import BotEntry
 from arena.plan.bots import resolve_bots
-from arena.plan.config import BotEntry
 from arena.plan.resolve import Plan, warm_plan
 from arena.registry.discovery import built_in_bots
 from arena.workers.compile_once import CompiledCode

@@ -16,8 +16,8 @@ from arena.match.game_faults import GameError
 from arena.match.replay import ReplayedPly
 from arena.match.result import MatchRow
 from arena.match.stored import PlannedMatch, SecretKey, StoredMatch, stored_match
+from arena.plan.bot_entry import BotEntry
 from arena.plan.bots import resolve_bots
-from arena.plan.config import BotEntry
 from arena.plan.resolve import Plan, single_plan
 from arena.registry.discovery import spec_of
 from arena.runner.compiling import compile_ahead

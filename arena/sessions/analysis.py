@@ -12,8 +12,8 @@ from typing import NamedTuple
 from arena.core.errors import ArenaError, ConfigError, WorkerError
 from arena.core.machine import cores
 from arena.core.models import Scalar
+from arena.plan.bot_entry import BotEntry
 from arena.plan.bots import resolve_bots
-from arena.plan.config import BotEntry
 from arena.plan.resolve import warm_plan
 from arena.runner.compiling import compile_ahead
 from arena.sessions.session import RefusedError
@@ -252,7 +252,9 @@ class _SearchWorker:
         self._loaded = None
         game = load_game(*board)
         params: dict[str, Scalar] = {**UCT_PARAMS, "solve": board[1] == 2}
-        (bot,) = resolve_bots([BotEntry(bot="uct", params=params)], [game], worker=self.process, home=self._pool._home)
+        (bot,) = resolve_bots(
+            [BotEntry(bot="uct", params={**params})], [game], worker=self.process, home=self._pool._home
+        )
         if bot.refusals[0] is not None:
             raise ConfigError(f"there is no analysis: uct {bot.refusals[0]}")
         plan = warm_plan([game], [bot])

@@ -8,8 +8,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 from arena.core.errors import ArenaError
+from arena.plan.bot_entry import BotEntry
 from arena.plan.bots import resolve_bots
-from arena.plan.config import BotEntry
 from arena.workers.process import WorkerProcess
 from engine import Game, game_type, load_game
 from engine.registry import is_provided

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from arena.core.errors import ConfigError
 from arena.core.names import shown_name
+from arena.plan.bot_entry import BotEntry
 from arena.plan.bots import ResolvedBot, resolve_bots
-from arena.plan.config import BotEntry
 from arena.plan.resolve import Plan, single_plan
 from arena.registry.bundles import Bundle
 from arena.registry.discovery import Source

@@ -10,8 +10,8 @@ from typing import Any
 import engine
 from arena.contest.rounds import Rounds
 from arena.core.limits import Limits
+from arena.plan.bot_entry import BotEntry
 from arena.plan.bots import ResolvedBot, resolve_bots
-from arena.plan.config import BotEntry
 from arena.runner.options import RunOptions
 from arena.schedule.blocks import Schedule
 from arena.schedule.boards import Board

@@ -25,8 +25,8 @@ from arena.isolation.process_pool import ProcessPool, RemoteContestant
 from arena.match.dice import Streams
 from arena.match.player import LocalBot
 from arena.match.referee import MAX_KILL_REPLAYS, play_match
+from arena.plan.bot_entry import BotEntry
 from arena.plan.bots import resolve_bots
-from arena.plan.config import BotEntry
 from arena.registry.bundles import bundle_file
 from arena.registry.manifest import bundle_program
 from arena.runner import retries

@@ -10,8 +10,9 @@ import engine
 from arena.cli.bots import every_board
 from arena.core.errors import ConfigError
 from arena.match.dice import BOTS_PERSON, DICE_PERSON, public_key
+from arena.plan.bot_entry import BotEntry
 from arena.plan.bots import resolve_bots
-from arena.plan.config import BotEntry, config_from
+from arena.plan.config import config_from
 from arena.plan.model import ResolvedPlan
 from arena.plan.resolve import make_plan
 from arena.registry.discovery import built_in_bots

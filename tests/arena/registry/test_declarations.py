@@ -8,8 +8,8 @@ import pytest
 
 from arena import api
 from arena.core.errors import ArenaError, BotError
+from arena.plan.bot_entry import BotEntry
 from arena.plan.bots import resolve_bots
-from arena.plan.config import BotEntry
 from arena.registry.declarations import first_answers, read_declaration
 from arena.registry.describe import is_as_planned
 from arena.registry.discovery import find_bot

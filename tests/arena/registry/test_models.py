@@ -4,8 +4,8 @@ import pytest
 
 from arena import api
 from arena.core.errors import ArenaError, ConfigError
+from arena.plan.bot_entry import BotEntry
 from arena.plan.bots import resolve_bots
-from arena.plan.config import BotEntry
 from arena.registry.discovery import find_bot
 from arena.verify.verification import verify
 from engine import load_game

@@ -10,8 +10,8 @@ import pytest
 import engine
 from arena import api
 from arena.core.errors import ArenaError
+from arena.plan.bot_entry import BotEntry
 from arena.plan.bots import resolve_bots
-from arena.plan.config import BotEntry
 from arena.registry.discovery import find_bot
 from arena.registry.init_bot import LANGUAGES, init_bot
 from arena.registry.submissions import submitted
