@@ -269,7 +269,8 @@ export class Board {
       this.choose(done);
       return;
     }
-    this.explain.textContent = `${this.chosen.map((part) => this.label(part)).join(", ")}: now choose one of the marked parts. ${touched.matches ? "Tap it again" : "Click it again, or press Escape,"} to start over.`;
+    const chosen = this.chosen.map((part) => this.label(part)).join(", ").replace(/^your/, "Your");
+    this.explain.textContent = `${chosen}: now choose one of the marked parts. ${touched.matches ? "Tap it again" : "Click it again, or press Escape,"} to start over.`;
     this.mark();
     this.askNext();
   }

@@ -33,6 +33,23 @@ def test_every_task_can_be_solved_by_clicks_of_the_seat_that_is_to_move(game, nu
     assert all(state.targets()[legal[each]] for each in lesson.solutions)
 
 
+@pytest.mark.parametrize(("game", "number"), LESSONS)
+def test_no_solution_loses(game, number):
+    lesson = lessons_of(game).lesson[number]
+    state = state_of(game, lesson)
+    for name in lesson.solutions:
+        end = state.child(state.string_to_action(name))
+        assert not end.is_terminal() or end.ranks()[state.current_player()] == 0
+
+
+def test_one_play_alone_does_what_the_lesson_on_pips_asks_for():
+    lesson = lessons_of("epicycle").lesson[1]
+    state = state_of("epicycle", lesson)
+    told = {state.action_to_string(action): state.tell(action).text for action in state.legal_actions()}
+    assert [name for name, text in told.items() if "takes the small one" in text and name[0] == "M"] == ["M+"]
+    assert "slot 3" in told["M+"] and "out" not in told["M+"]
+
+
 @pytest.mark.parametrize("game", OURS)
 def test_every_game_has_a_few_lessons_and_ends_of_matches_are_wins(game):
     lessons = lessons_of(game)
