@@ -98,6 +98,8 @@ def status_of(view: SessionView, names: Names, turn: bool) -> Sentence:
         return verdict_of(view, names)
     if view.line:
         return Sentence(f"{view.line[:1].upper()}{view.line[1:]}.")
+    if view.phase == Phase.PREPARING:
+        return Sentence("The match is being prepared.")
     if view.seat >= 0 and (turn or view.phase == Phase.WAITING):
         return prompt_of(view.state, names)
     if view.seat >= 0:

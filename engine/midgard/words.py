@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from engine.midgard.rules import CELLS, DECLARE, NEIGHBOURS, PERIMETER
+from engine.midgard.rules import CELLS, DECLARE, NEIGHBOURS, PERIMETER, TILES
 from engine.midgard.text import BLIZZARD, CELL_NAMES, ICE, OUTCOMES, SEAT_NAMES, SEATS, board_letters
 from engine.words import MAX_LIST_CHARS, Motion, Names, Sentence, counted, following, listed, margin, placing
 
@@ -85,7 +85,7 @@ def _shares(after: KernelState, filled: Sequence[int], names: Names) -> str:
 
 def _out_of_tiles(after: KernelState, names: Names) -> str:
     empty = [seat for seat in range(len(SEATS)) if not after.record.hand[seat]]
-    return "".join(f"; {names.does(seat, 'have')} no tile left" for seat in empty)
+    return "".join(f"; {names.does(seat, 'have')} placed all {TILES} tiles" for seat in empty)
 
 
 class Region(NamedTuple):
@@ -172,4 +172,4 @@ def _why(state: KernelState, names: Names) -> str:
     if state.record.odin and state.history()[-1:] == [DECLARE]:
         return "both declared that no ice was left"
     empty = [seat for seat in range(len(SEATS)) if not state.record.hand[seat]]
-    return f"{names.does(empty[0], 'have')} no tile left" if empty else "no ice was left"
+    return f"{names.does(empty[0], 'have')} placed all {TILES} tiles" if empty else "no ice was left"

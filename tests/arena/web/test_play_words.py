@@ -62,6 +62,7 @@ def test_the_head_of_a_page_says_what_is_due():
     assert status_of(shown(seats, Phase.THINKING), names, False).text == "You are thinking."
     assert status_of(shown(seats, Phase.FAILED, line="no bot"), names, False).text == "The match failed: no bot"
     assert status_of(shown(seats, Phase.PREPARING, line="compiling"), names, False).text == "Compiling."
+    assert status_of(shown(seats, Phase.PREPARING), names, False).text == "The match is being prepared."
     assert status_of(shown(seats, Phase.WAITING), names, True).parts
 
 

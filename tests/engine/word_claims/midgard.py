@@ -44,7 +44,7 @@ def told(said):
     seat = "sl".index(mover)
     filled = {cell for cell in board if board[cell] not in "sl" and after[cell] in "sl"} - {said.action}
     words, *rest = said.text.removesuffix(".").split("; ")
-    assert rest == [f"P{each} has no tile left" for each in (0, 1) if count(after, each) == TILES]
+    assert rest == [f"P{each} has placed all {TILES} tiles" for each in (0, 1) if count(after, each) == TILES]
     cells = ([] if said.action == "declare" else [said.action]) + sorted(filled, key=list(board).index)
     assert said.sentence.parts == tuple(f"cell-{cell}" for cell in cells)
     assert said.motions == [("", f"cell-{cell}") for cell in cells]
@@ -157,6 +157,6 @@ def verdict(said):
     if said.plies[-1][1] == "declare":
         assert why == "both declared that no ice was left" and said.plies[-2][1] == "declare"
     elif TILES in scores:
-        assert why == f"P{scores.index(TILES)} has no tile left"
+        assert why == f"P{scores.index(TILES)} has placed all {TILES} tiles"
     else:
         assert why == "no ice was left" and (said.options.get("variant") == "odin" or "." not in board.values())
