@@ -13,8 +13,8 @@ from arena.core.errors import RecordError
 from arena.core.files import open_regular
 from arena.core.limits import Limits
 from arena.foreign.rows import chosen_columns, open_table, read_rows
-from arena.foreign.staging import StagedBoard, StagedMatch, Staging
-from arena.match.result import MatchRow, SeatRow
+from arena.foreign.staging import StagedMatch, Staging
+from arena.match.result import MatchRow
 from arena.plan.config import DEFAULT_FORMATS
 from arena.plan.model import ForeignRecord, ResolvedPlan
 from arena.schedule.blocks import Block, MatchSpec, Schedule
@@ -87,7 +87,7 @@ def build(store: Store, source: ResultsFile, name: str, started: str, folder: Pa
             columns = chosen_columns(table.header, source.columns, source.where)
             staging.take(read_rows(table, columns, source.where))
             ignored = [one_line(each) for each in table.header if each not in columns.values()]
-        plan = _plan(staging, staging.boards(), source, name, columns)
+        plan = _plan(staging, staging.boards("score" in columns), source, name, columns)
         matches = 0
         with store.transaction():
             schedule = plan.schedule()
@@ -103,17 +103,16 @@ def build(store: Store, source: ResultsFile, name: str, started: str, folder: Pa
 
 
 def _plan(
-    staging: Staging, shapes: Sequence[StagedBoard], source: ResultsFile, name: str, columns: Mapping[str, str]
+    staging: Staging, boards: Sequence[Board], source: ResultsFile, name: str, columns: Mapping[str, str]
 ) -> ResolvedPlan:
-    known = set(game_names())
-    for shape in shapes:
-        if shape.game in known:
+    known = {foreign_name(game): game for game in game_names()}
+    for board in boards:
+        if board.game in known:
             raise RecordError(
-                f"{source.where}: '{shape.game}' is a game of this arena, whose matches are replayed before they count "
-                "(`arena import`); give foreign results another name: --game, or the column game"
+                f"{source.where}: '{known[board.game]}' is a game of this arena, whose matches are replayed before "
+                "they count (`arena import`); give foreign results another name: --game, or the column game"
             )
     names = sorted(staging.bots)
-    place = {staging.bots[bot]: number for number, bot in enumerate(names)}
     foreign = ForeignRecord(
         status="unverified foreign results",
         file=one_line(Path(source.where).name),
@@ -126,19 +125,7 @@ def _plan(
     schedule = Schedule(
         seed=0,
         entries=tuple(Entry(bot, bot, foreign_name(bot), f"{foreign_name(bot)}@{_hash([bot]).hex()}") for bot in names),
-        boards=tuple(
-            Board(
-                game=foreign_name(shape.game),
-                params="{}",
-                players=shape.players,
-                rules_version=0,
-                entries=tuple(sorted(place[bot] for bot in staging.entries(shape))),
-                blocks=shape.matches,
-                opening=0,
-                utilities="score" in columns,
-            )
-            for shape in shapes
-        ),
+        boards=tuple(boards),
         permutations=False,
         scheduler=RoundRobin(),
         limits=Limits(),
@@ -161,7 +148,7 @@ class _Blocks:
 
     def spec(self, match: StagedMatch) -> MatchSpec:
         """Return the block and seats of a match."""
-        players, table = len(match.seats), tuple(self._entries[each.bot] for each in match.seats)
+        players, table = len(match.seats), tuple(self._entries[bot] for bot in match.bots)
         board = self._boards[foreign_name(match.game), players]
         identity = id = _hash(["match", match.game, players, match.name])
         if match.block is None:
@@ -178,5 +165,5 @@ def _hash(parts: list[str | int]) -> bytes:
 
 
 def _row(match: StagedMatch) -> MatchRow:
-    seats = [SeatRow(each.rank, each.score) for each in match.seats]
-    return MatchRow(lineup=0, ended=UNVERIFIED, plies=0, timed=False, final="00" * 8, moves="", notes=[], seats=seats)
+    final, seats = "00" * 8, match.seats
+    return MatchRow(lineup=0, ended=UNVERIFIED, plies=0, timed=False, final=final, moves="", notes=[], seats=seats)

@@ -12,7 +12,10 @@ from typing import NamedTuple, Self, cast
 from arena.core.errors import RecordError
 from arena.core.names import plain_name
 from arena.foreign.rows import ResultRow, printable
+from arena.match.result import SeatRow
 from arena.plan.model import MAX_FOREIGN_SEATS
+from arena.schedule.boards import Board
+from arena.schedule.foreign import foreign_name
 
 MAX_BOTS = 10_000
 """Bots of a file: what a rating takes grows with their cube."""
@@ -33,30 +36,15 @@ CREATE TABLE matches AS SELECT min(line) AS first, game, match, min(block) AS bl
 """
 
 
-class StagedBoard(NamedTuple):
-    """A board: one game at one number of players."""
-
-    game: str
-    players: int
-    matches: int
-
-
-class StagedSeat(NamedTuple):
-    """One bot in one match."""
-
-    bot: int
-    seat: int
-    rank: int
-    score: float | None
-
-
 class StagedMatch(NamedTuple):
-    """One match with its bots by seat."""
+    """One match of a file."""
 
     name: str
     game: str
     block: str | None
-    seats: list[StagedSeat]
+    bots: tuple[int, ...]
+    """By seat: their numbers in the file."""
+    seats: list[SeatRow]
 
 
 class _StagedRow(NamedTuple):
@@ -139,8 +127,8 @@ class Staging:
         self.bots[name] = len(self.bots)
         return self.bots[name]
 
-    def boards(self) -> list[StagedBoard]:
-        """Return the boards, sorted; raises `RecordError` for what cannot be one."""
+    def boards(self, has_scores: bool) -> list[Board]:
+        """Return the boards, sorted, with bots numbered by name; raises `RecordError` for what cannot be one."""
         query = "SELECT game, players, count(*), min(first), min(match) FROM matches GROUP BY game, players"
         found = []
         for game, players, matches, line, match in self._db.execute(f"{query} ORDER BY game, players").fetchall():
@@ -150,28 +138,41 @@ class Staging:
                     f"{self.where}, line {line:,}: match '{printable(match)}' of {game} has {of}; a match has a row "
                     f"for each of its 2 to {MAX_FOREIGN_SEATS} bots"
                 )
-            found.append(StagedBoard(game, players, matches))
+            found.append((game, players, matches))
         if len(found) > MAX_BOARDS:
             raise RecordError(
                 f"{self.where}: has {len(found):,} boards, one for each game and number of bots in a match; up to "
                 f"{MAX_BOARDS} are taken"
             )
-        for shape in found:
-            self._check_blocks(shape)
-        return found
+        for game, players, total in found:
+            self._check_size(game, players, total)
+        place = {self.bots[name]: number for number, name in enumerate(sorted(self.bots))}
+        return [
+            Board(
+                game=foreign_name(game),
+                params="{}",
+                players=players,
+                rules_version=0,
+                entries=tuple(sorted(place[bot] for bot in self._bots_of(game, players))),
+                blocks=total,
+                opening=0,
+                utilities=has_scores,
+            )
+            for game, players, total in found
+        ]
 
-    def _check_blocks(self, shape: StagedBoard) -> None:
-        """Raise `RecordError` where rating a board would take too much memory."""
-        board = f"{shape.game} with {shape.players} players"
-        if shape.matches * shape.players**2 > MAX_CELLS:
-            raise RecordError(f"{self.where}: has {shape.matches:,} matches of {board}, too many to be rated together")
+    def _check_size(self, game: str, players: int, total: int) -> None:
+        """Raise `RecordError` where rating a board, with the number of its matches, would take too much memory."""
+        board = f"{game} with {players} players"
+        if total * players**2 > MAX_CELLS:
+            raise RecordError(f"{self.where}: has {total:,} matches of {board}, too many to be rated together")
         query = (
             "SELECT block, count(DISTINCT match) FROM rows JOIN "
             "(SELECT game, match, players FROM matches) USING (game, match) "
             "WHERE game = ? AND players = ? AND block IS NOT NULL GROUP BY block"
         )
         blocks, most, largest = 0, 1, ""
-        for name, matches in self._db.execute(query, shape[:2]):
+        for name, matches in self._db.execute(query, (game, players)):
             blocks += 1
             if matches > most:
                 most, largest = matches, name
@@ -181,10 +182,10 @@ class Staging:
                 f"{most:,} matches, are too uneven to be rated together; split the large ones, or leave the column out"
             )
 
-    def entries(self, shape: StagedBoard) -> list[int]:
+    def _bots_of(self, game: str, players: int) -> list[int]:
         """Return the numbers of a board's bots."""
         query = "SELECT DISTINCT bot FROM rows JOIN matches USING (game, match) WHERE game = ? AND players = ?"
-        return [bot for (bot,) in self._db.execute(query, shape[:2])]
+        return [bot for (bot,) in self._db.execute(query, (game, players))]
 
     def matches(self) -> Iterator[StagedMatch]:
         """Yield every match in the order of first rows; raises `RecordError` for one that does not fit together."""
@@ -223,8 +224,6 @@ class Staging:
                 f"in the whole file those from 1 to {len(rows)}"
             )
         keys = [-cast(float, row.score) if row.place is None else row.place for row in rows]
-        seated = [
-            StagedSeat(row.bot, seat, sum(other < key for other in keys), row.score)
-            for row, seat, key in zip(rows, seats, keys, strict=True)
-        ]
-        return StagedMatch(name, game, block, sorted(seated, key=lambda each: each.seat))
+        by_seat = sorted(zip(seats, rows, keys, strict=True), key=lambda each: each[0])
+        results = [SeatRow(sum(other < key for other in keys), row.score) for _, row, key in by_seat]
+        return StagedMatch(name, game, block, tuple(row.bot for _, row, _ in by_seat), results)
