@@ -11,7 +11,7 @@ from arena.accounts import BotVersion
 from arena.contest.config import ContestConfig
 from arena.isolation import SUBMITTED_LEVEL
 from arena.plan.bot_entry import BotEntry
-from arena.plan.bots import FoundBot, ResolvedBot, describe_bot, resolve_bots
+from arena.plan.bots import ResolvedBot, describe_bot, resolve_bots
 from arena.registry.discovery import Source
 from arena.registry.submissions import Version
 from arena.schedule.boards import Board
@@ -56,10 +56,11 @@ def resolved_version(
     """Return a version that was handed in, with what it declares; raises an `ArenaError` where it cannot be used."""
     home = Path(home)
     source = Source(version.label, version.module, version.class_name, home, "handed in", True, stored_version(version))
-    found = FoundBot(source, source.bundle(), {}, SUBMITTED_LEVEL)
+    bundle = source.bundle()
     if not worker.name:
         worker.start()
-    return describe_bot(found, [(game.spec, game.players) for game in games], worker)
+    boards = [(game.spec, game.players) for game in games]
+    return describe_bot(source, bundle, {}, SUBMITTED_LEVEL, boards, worker)
 
 
 def resolved_house(config: ContestConfig, games: Sequence[Game], worker: WorkerProcess) -> dict[str, ResolvedBot]:

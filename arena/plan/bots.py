@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from arena.core.errors import ArenaError, BotError, ConfigError, UnwritableError
 from arena.core.paths import home_folder
@@ -126,16 +126,6 @@ def entrants_of(
     return kept, remarks
 
 
-class FoundBot(NamedTuple):
-    """A bot whose source has been found and snapshot, before it is asked what it declares."""
-
-    source: Source
-    bundle: Bundle
-    options: dict[str, Any]
-    """Those given in its spec and beside it."""
-    isolation: Isolation
-
-
 def resolve_bots(
     wanted: Sequence[BotEntry],
     games: Sequence[Game],
@@ -160,7 +150,7 @@ def resolve_bots(
             own.start()
         for number, bot in enumerate(found):
             try:
-                bots.append(describe_bot(bot, boards, own))
+                bots.append(describe_bot(*bot, boards, own))
             except (BotError, EngineError) as error:
                 raise ConfigError(f"{where(number)}{error}") from None
         return bots
@@ -169,8 +159,13 @@ def resolve_bots(
             own.stop()
 
 
-def _find(entry: BotEntry, folders: Sequence[Path], home: str | Path | None) -> FoundBot:
-    """Return the source of a bot; raises an `ArenaError` where there is none, or this machine lacks its isolation."""
+def _find(
+    entry: BotEntry, folders: Sequence[Path], home: str | Path | None
+) -> tuple[Source, Bundle, dict[str, Any], Isolation]:
+    """Return the source of a bot with a snapshot, its options as given and its isolation.
+
+    Raises an `ArenaError` where there is no source, or this machine lacks the isolation.
+    """
     source, options = find_bot(entry.bot, folders, home, entry.params)
     isolation = entry.isolation or default_level(source)
     if source.is_program and not launcher(isolation).runs_programs:
@@ -182,18 +177,27 @@ def _find(entry: BotEntry, folders: Sequence[Path], home: str | Path | None) -> 
             f'isolation = "{PROGRAM_LEVEL}" (in a command: --isolation {PROGRAM_LEVEL}) runs it all the same, '
             "with your rights"
         )
-    return FoundBot(source, source.bundle(), options, isolation)
+    return source, source.bundle(), options, isolation
 
 
-def describe_bot(bot: FoundBot, boards: Sequence[tuple[str, int]], worker: WorkerProcess) -> ResolvedBot:
-    """Return a bot with what it declares; raises `BotError` or `EngineError` where it cannot be used."""
-    source = bot.source
-    declaration = declaration_of(source, bot.bundle, bot.isolation, boards, worker)
-    params = resolve(declaration.settings, bot.options, source.name)
+def describe_bot(
+    source: Source,
+    bundle: Bundle,
+    options: dict[str, Any],
+    isolation: Isolation,
+    boards: Sequence[tuple[str, int]],
+    worker: WorkerProcess,
+) -> ResolvedBot:
+    """Return a bot with what it declares; `boards` are specs of games with numbers of players.
+
+    Raises `BotError` or `EngineError` where it cannot be used.
+    """
+    declaration = declaration_of(source, bundle, isolation, boards, worker)
+    params = resolve(declaration.settings, options, source.name)
     changed = canonical_options(declaration.settings, params)
     spec = f"{source.name}:{changed}" if changed else source.name
     fields = declaration.model_dump(include={"about", "games", "players", "parameters", "refusals"})
-    return ResolvedBot(source, bot.bundle, params, spec, isolation=bot.isolation, **fields)
+    return ResolvedBot(source, bundle, params, spec, isolation=isolation, **fields)
 
 
 def entries_of(entrants: Mapping[str, Entrant], bots: Sequence[ResolvedBot], public_dice: bool) -> list[Entry]:
