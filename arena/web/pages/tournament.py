@@ -11,7 +11,6 @@ from arena import api
 from arena.core.errors import BotError
 from arena.registry.submissions import INDEX_FILE, submissions_folder, submitted
 from arena.results.pages.figures import render
-from arena.results.pages.report import BoardPage
 from arena.results.run_status import RUNNING, BoardStatus, RunStatus
 from arena.web.catalog import Log, LogCatalog, LogPlan, NotFoundError
 from arena.web.filters import name_in
@@ -49,19 +48,6 @@ class Board(NamedTuple):
     """Whether newer ones are being computed, that will come though nothing is played any more."""
 
 
-class BoardFigures(NamedTuple):
-    """A board on the page with its figures."""
-
-    status: BoardStatus
-    slug: str
-    figures: BoardPage | None
-    """None while they are computed for the first time."""
-    drawn: int
-    """Matches in complete blocks, that the figures were made from."""
-    is_waiting: bool
-    """Whether newer ones are being computed, that will come though nothing is played any more."""
-
-
 def page_of(catalog: LogCatalog, links: Links, name: str) -> Page:
     """Return the page of a tournament."""
     log = catalog.log(name)
@@ -85,17 +71,21 @@ def page_of(catalog: LogCatalog, links: Links, name: str) -> Page:
 
 
 def figures_page_of(catalog: LogCatalog, links: Links, name: str, board: str) -> Page:
-    """Return the page with the figures of a board, by its slug."""
+    """Return the page with the figures of a board, by its slug; raises `NotFoundError` where there is none."""
     log = catalog.log(name)
     plan = catalog.plan(log)
     index = _index_of(plan, board)
-    shown = _board(catalog, log, plan, catalog.status(log), index)
+    found = catalog.kept(log, ("figures", index), partial(api.board_figures, log.path, index))
+    figures, drawn = found.value if found else (None, 0)
     return page(
         "figures.html",
         links,
         title=f"Figures of {plan.schedule.boards[index].title} in {log.title}",
         log=log,
-        board=shown,
+        board=plan.schedule.boards[index],
+        figures=figures,
+        drawn=drawn,
+        is_waiting=found is None or catalog.is_old(log, found),
         foreign=plan.resolved.foreign,
         here=links.figures(log.name, board),
         scripts=["figures.js", "waiting.js"] if links.is_live else [],
@@ -162,14 +152,6 @@ def _boards(catalog: LogCatalog, log: Log, plan: LogPlan, status: RunStatus) -> 
         Board(board, shape.slug, known.value if known else None, known is None or catalog.is_old(log, known))
         for board, shape, known in zip(status.boards, plan.schedule.boards, rated, strict=True)
     ]
-
-
-def _board(catalog: LogCatalog, log: Log, plan: LogPlan, status: RunStatus, index: int) -> BoardFigures:
-    """Return a board with its figures."""
-    found = catalog.kept(log, ("figures", index), partial(api.board_figures, log.path, index))
-    shown, matches = found.value if found else (None, 0)
-    waits = found is None or catalog.is_old(log, found)
-    return BoardFigures(status.boards[index], plan.schedule.boards[index].slug, shown, matches, waits)
 
 
 def _featured(catalog: LogCatalog, log: Log, plan: LogPlan, boards: list[Board]) -> list[FeaturedMatch] | None:

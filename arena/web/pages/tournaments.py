@@ -38,32 +38,8 @@ class Row:
     """Why there is no status."""
 
 
-@dataclass(frozen=True)
-class BoardResult:
-    """The best bots of a board."""
-
-    game: str
-    players: int
-    podium: list[Place] | None
-    """None while it is computed for the first time."""
-
-
-@dataclass(frozen=True)
-class LatestResult:
-    """A tournament with the best bots of its boards."""
-
-    row: Row
-    boards: list[BoardResult]
-    more: int
-    """Boards that are not shown."""
-
-
-@dataclass(frozen=True)
-class ShownMatch:
-    """The newest match of a tournament, which the page shows."""
-
-    log: Log
-    line: MatchLine
+Podium = list[Place] | None
+"""The best bots of a board; None while they are computed for the first time."""
 
 
 def page_of(catalog: LogCatalog, links: Links) -> Page:
@@ -79,7 +55,7 @@ def page_of(catalog: LogCatalog, links: Links) -> Page:
         shown=shown,
         contests=catalog.contests(CONTESTS_SHOWN),
         taught=[engine.game_type(name) for name in sorted(engine.game_names()) if lessons_of(name)],
-        card=links.position(shown.log.name, shown.line.id, format="png") if shown else "",
+        card=links.position(shown[0].name, shown[1].id, format="png") if shown else "",
         home=catalog.home.name,
         scripts=["live.js", "waiting.js"] if links.is_live else [],
         **now,
@@ -110,29 +86,25 @@ def _summary(now: dict[str, Any]) -> str:
     return f"{words}; {running} running now." if running else f"{words}."
 
 
-def _latest(catalog: LogCatalog, rows: list[Row]) -> list[LatestResult]:
-    """Return the best bots of the tournaments that were written to last."""
-    found: list[LatestResult] = []
+def _latest(catalog: LogCatalog, rows: list[Row]) -> list[tuple[Row, list[Podium]]]:
+    """Return the tournaments that were written to last, each with the best bots of its first boards."""
+    found: list[tuple[Row, list[Podium]]] = []
     ends = None if catalog.patience is None else time.monotonic() + LATEST_TIMEOUT_SECONDS
     for row in rows:
         if row.status is None or not row.status.boards or row.log.is_played or len(found) == LATEST_SHOWN:
             continue
-        boards = row.status.boards[:LATEST_BOARDS]
         try:
-            known = standings(catalog, row.log, range(len(boards)), ends)
+            known = standings(catalog, row.log, range(min(len(row.status.boards), LATEST_BOARDS)), ends)
         except ArenaError:  # a log that is damaged has a row that says so
             continue
-        shown = [
-            BoardResult(board.game, board.players, each.value.podium[:2] if each else None)
-            for board, each in zip(boards, known, strict=True)
-        ]
-        if any(each.podium is None or each.podium for each in shown):
-            found.append(LatestResult(row, shown, len(row.status.boards) - len(boards)))
+        podiums = [each.value.podium[:2] if each else None for each in known]
+        if any(podium is None or podium for podium in podiums):
+            found.append((row, podiums))
     return found
 
 
-def _shown(catalog: LogCatalog, rows: list[Row]) -> ShownMatch | None:
-    """Return the newest match of the first tournament that has one with moves."""
+def _shown(catalog: LogCatalog, rows: list[Row]) -> tuple[Log, MatchLine] | None:
+    """Return the first tournament that has a match with moves, and the newest of them; None where there is none."""
     for row in rows[:LATEST_SHOWN]:
         if row.status is None or row.status.foreign:
             continue
@@ -143,7 +115,7 @@ def _shown(catalog: LogCatalog, rows: list[Row]) -> ShownMatch | None:
         except ArenaError:
             continue
         if newest is not None and newest.value:
-            return ShownMatch(row.log, newest.value[0])
+            return row.log, newest.value[0]
     return None
 
 
