@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from arena.contest.standings import BoardRow, BoardStandings, OverallRow, Standings
 from arena.stats.board import MatchArrays, Ratings, rating_columns, ratings_of
-from arena.stats.overall import BoardField, overall
+from arena.stats.overall import BoardField, Overall, overall
 from arena.tournament.tournament import Tournament
 
 DECIMALS = 6
@@ -19,30 +19,34 @@ def standings_of(
     tournament: Tournament, season: int, round_number: int, time: str, suspended: Collection[str] = ()
 ) -> Standings:
     """Return the standings of what a tournament has played; bots without a match are not in them."""
-    schedule, boards, fields = tournament.schedule, [], []
+    schedule, boards = tournament.schedule, list[BoardStandings]()
     labels = [entry.label for entry in schedule.entries]
-    matches = np.zeros((len(schedule.boards), len(labels)), np.int64)
-    total = 0
-    for index, board in enumerate(schedule.boards):
-        played = tournament.counted(index)
-        rows: tuple[BoardRow, ...] = ()
-        if len(played.rows):
-            ratings = ratings_of(MatchArrays(played.entries, played.ranks, played.block, played.distinct_share))
-            matches[index] = np.bincount(played.entries.ravel(), minlength=len(labels))
-            rows = _board_rows(ratings, labels, matches[index], schedule.lineups(board))
-            fields.append(BoardField.of(np.arange(len(labels)), ratings))
-        total += len(played.rows)
-        boards.append(BoardStandings(game=board.game, players=board.players, rows=rows))
+    played = [tournament.counted(index) for index in range(len(schedule.boards))]
+    matches = np.array([np.bincount(board.entries.ravel(), minlength=len(labels)) for board in played])
     shown = np.flatnonzero(matches.sum(axis=0))
-    rows_overall = _overall_rows(fields, len(schedule.boards), labels, shown, matches, suspended)
+    place = np.zeros(len(labels), np.int64)
+    place[shown] = np.arange(len(shown))
+
+    def fields() -> Iterator[BoardField]:
+        """Rate board after board, and note the standings of each."""
+        for board, each, own in zip(schedule.boards, played, matches, strict=True):
+            rows: tuple[BoardRow, ...] = ()
+            if len(each.rows):
+                ratings = ratings_of(MatchArrays(each.entries, each.ranks, each.block, each.distinct_share))
+                rows = _board_rows(ratings, labels, own, schedule.lineups(board))
+                yield BoardField.of(place, ratings)
+                del ratings  # before the next ones are made
+            boards.append(BoardStandings(game=board.game, players=board.players, rows=rows))
+
+    found = overall(fields(), len(shown), len(schedule.boards))
     return Standings(
         season=season,
         round=round_number,
         time=time,
         bots=len(shown),
-        matches=total,
+        matches=sum(len(board.rows) for board in played),
         boards=tuple(boards),
-        overall=rows_overall,
+        overall=_overall_rows(found, labels, shown, matches, suspended),
     )
 
 
@@ -67,17 +71,13 @@ def _board_rows(ratings: Ratings, labels: Sequence[str], matches: np.ndarray, li
 
 
 def _overall_rows(
-    fields: Sequence[BoardField],
-    boards: int,
+    found: Overall,
     labels: Sequence[str],
     shown: np.ndarray,
     matches: np.ndarray,
     suspended: Collection[str],
 ) -> tuple[OverallRow, ...]:
     names = [labels[entry] for entry in shown.tolist()]
-    place = {entry: number for number, entry in enumerate(shown.tolist())}
-    known = [field._replace(bots=np.array([place[entry] for entry in field.bots.tolist()])) for field in fields]
-    found = overall(known, len(shown), boards)
     order = sorted(range(len(shown)), key=lambda number: (found.rank[number], names[number]))
     return tuple(
         OverallRow(

@@ -24,6 +24,8 @@ EVEN_MATCH_INFORMATION = 2 / np.pi / BETA**2
 MAX_LEVERAGE = 0.9
 MAX_BOTS_AT_ONCE = 256
 """Bots up to which a matrix is inverted in one piece."""
+ROWS_AT_ONCE = 512
+"""Rows of a large matrix that are made at a time."""
 
 
 class Covariance(NamedTuple):
@@ -78,16 +80,32 @@ def covariance_of(fitted: Fit, results: Results, blocks: Blocks) -> Covariance:
     seen = kinds.times * kinds.growth
     total = kinds.scores.T @ kinds.scores.multiply((seen * own)[:, None]).tocsr() + precision(results, of_model, curved)
     inverse -= inverse.mean(axis=1, keepdims=True)
-    matrix = inverse.T @ (total @ inverse)
+    matrix = _sandwich(inverse, total)
     response = margin_response(results, weights, fitted)
     if response is not None:
         shift = _margin_shifts(kinds.scores, response, blocks)
         slope = response.slope - response.slope.mean()
         along = inverse.T @ (kinds.scores.T @ (seen * own * shift))
-        matrix += np.outer(2 * along + (seen @ shift**2) * slope, slope)
-    matrix += matrix.T  # in place: with thousands of bots these matrices are most of the memory
-    matrix /= 2
+        along += (seen @ shift**2) / 2 * slope
+        for start in range(0, len(matrix), ROWS_AT_ONCE):
+            rows = slice(start, start + ROWS_AT_ONCE)
+            matrix[rows] += np.outer(along[rows], slope) + np.outer(slope[rows], along)
     return Covariance(matrix, _freedom(kinds, own, played), played)
+
+
+def _sandwich(inverse: np.ndarray, total: csr_array) -> np.ndarray:
+    """Return inverse' total inverse, `total` being symmetric.
+
+    With thousands of bots these matrices are most of the memory and time, so it is made by parts, and each is mirrored.
+    """
+    matrix = np.empty_like(inverse)
+    for start in range(0, len(matrix), ROWS_AT_ONCE):
+        rows = slice(start, start + ROWS_AT_ONCE)
+        part = (total @ inverse[:, rows]).T @ inverse[:, start:]
+        matrix[rows, start:] = part
+        matrix[start:, rows] = part.T
+        matrix[rows, rows] = (matrix[rows, rows] + matrix[rows, rows].T) / 2  # its own mirror, but for rounding
+    return matrix
 
 
 def _margin_shifts(scores: csr_array, response: MarginResponse, blocks: Blocks) -> np.ndarray:

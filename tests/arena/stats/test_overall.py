@@ -6,10 +6,12 @@ import time
 
 import numpy as np
 import pytest
+from scipy.special import ndtr
 
 from arena.stats.board import ratings_of
 from arena.stats.covariance import Covariance
-from arena.stats.overall import BoardField, overall
+from arena.stats.fit import PERFORMANCE_DIFFERENCE_SD
+from arena.stats.overall import BoardField, node_count, overall
 from tests.support import overall_worlds
 from tests.support.worlds import round_robin
 
@@ -92,3 +94,34 @@ def test_a_standing_of_thousands_takes_seconds() -> None:
     started = time.monotonic()
     assert overall([board, board], bots).rank[0] == 1
     assert time.monotonic() - started < 30
+
+
+def scores_of_every_pair(board: BoardField) -> tuple[np.ndarray, np.ndarray]:
+    """Return expected scores and their covariance by the sums over every two bots."""
+    others, gap = len(board.mu) - 1, board.mu[:, None] - board.mu
+    ahead, behind = ((gap + change) / PERFORMANCE_DIFFERENCE_SD for change in (board.margin, -board.margin))
+    score = ((ndtr(ahead) + ndtr(behind)).sum(axis=1) - 1) / 2 / others
+    slope = (np.exp(-(ahead**2) / 2) + np.exp(-(behind**2) / 2)) / (8 * np.pi) ** 0.5
+    slope /= PERFORMANCE_DIFFERENCE_SD * others
+    derivative = np.diag(slope.sum(axis=1)) - slope
+    return score, derivative @ board.covariance.matrix @ derivative.T
+
+
+@pytest.mark.parametrize("bots", [2, 30, 300])
+@pytest.mark.parametrize("spread", [0.1, 4.0, 12.0])
+@pytest.mark.parametrize("margin", [0.0, 3.0])
+def test_scores_and_intervals_are_those_of_every_pair(bots: int, spread: float, margin: float) -> None:
+    chance = np.random.default_rng(bots)
+    root = chance.normal(size=(bots, bots + 3)) / bots**0.5
+    known = Covariance(root @ root.T, np.full(bots, 1e9), np.full(bots, 9))
+    board = BoardField(np.arange(bots), chance.normal(25, spread, bots), known, margin)
+    found = overall([board], bots)
+    score, covariance = scores_of_every_pair(board)
+    half = 1.959963984 * np.sqrt(np.diagonal(covariance))
+    assert found.score == pytest.approx(score, abs=1e-12)
+    assert found.low == pytest.approx(np.maximum(score - half, 0), abs=1e-8)
+    assert found.high == pytest.approx(np.minimum(score + half, 1), abs=1e-8)
+
+
+def test_a_large_field_needs_few_nodes() -> None:
+    assert [node_count(half_width) < most for half_width, most in ((1, 25), (4, 50), (20, 200))] == [True] * 3
