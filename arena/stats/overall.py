@@ -73,7 +73,8 @@ def overall(boards: Iterable[BoardField], bots: int, number: int | None = None) 
     """
     score, matrix = np.zeros(bots), np.zeros((bots, bots))
     fewest, parts, told, taken = np.full(bots, np.inf), np.zeros(bots), np.zeros(bots), 0
-    for taken, board in enumerate(boards, 1):
+    for board in boards:
+        taken += 1
         at, field = board.bots, _Scores.of(board)
         score[at] += field.score
         variance = np.zeros(len(at))
@@ -110,7 +111,7 @@ class _Scores(NamedTuple):
     basis: np.ndarray
     """(bots, nodes) what a function is at each bot's rating, from what it is at the nodes."""
     kernel: np.ndarray
-    """(nodes, bots) derivative by a bot's rating, with the sign turned, of the score that a bot at a node would have."""
+    """(nodes, bots) derivative by a bot's rating, its sign turned, of the score that a bot at a node would have."""
     ratings: np.ndarray
     """(bots, bots) covariance of ratings."""
 
