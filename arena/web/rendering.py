@@ -49,7 +49,7 @@ _environment = Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
-_environment.filters.update(FILTERS, table=templates.table)
+_environment.filters.update(FILTERS, table=templates.table, counted=templates.counted)
 
 
 def page(template: str, links: Links, **values: Any) -> Page:

@@ -231,9 +231,12 @@ export function pauseButton(button, set) {
 const place = document.getElementById("watch");
 if (place?.dataset.live) {
   const stage = new Stage(place, 4, document.getElementById("watch-said"));
-  pauseButton(document.getElementById("watch-pause"), (paused) => stage.pause(paused));
+  const button = document.getElementById("watch-pause");
+  pauseButton(button, (paused) => stage.pause(paused));
+  if (button) button.hidden = !place.children.length;
   watch(place.dataset.live, (boards) => {
     document.getElementById("watch-none")?.toggleAttribute("hidden", boards.length > 0);
+    if (button) button.hidden = !boards.length;
     stage.show(boards);
   });
 }

@@ -15,6 +15,7 @@ from arena.registry.submitting import store_submission, withdraw
 from arena.results.columns import as_text, format_of
 from arena.results.leaderboards import cells, disqualified_lines, few_blocks_lines, notes_below
 from arena.results.pages.report import report_page
+from arena.results.pages.templates import counted
 from arena.tournament.lookup import lineups_in_log
 from arena.tournament.tournament import Tournament
 from arena.transfer.foreign_results import import_results
@@ -162,7 +163,7 @@ def listed(client, address):
             found[id] = [(html.unescape(name), int(place)) for name, place in names]
         later = re.search(r'rel="next" href="([^"]*)"', text)
         address = html.unescape(later[1]) if later else ""
-    return found, int(re.search(r'role="status">([\d,]+) matches', text)[1].replace(",", ""))
+    return found, int(re.search(r'role="status">([\d,]+) match(?:es)?\b', text)[1].replace(",", ""))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -171,7 +172,7 @@ def test_standings_are_the_leaderboards_of_the_command_line(client, home, name):
     frames = arena.leaderboard(name, home)
     assert tables(page, "Standings") == [printed(frame) for frame in frames.values()]
     figures = [*figure_pages(client, page)]
-    told = re.findall(r"As of ([\d,]+) matches in complete blocks", "".join([page, *figures]))
+    told = re.findall(r"As of ([\d,]+) match(?:es)? in complete blocks", "".join([page, *figures]))
     counted = [int(frame["matches"].sum()) // players for (_, players), frame in frames.items()]
     assert [int(count.replace(",", "")) for count in told] == [*counted, *counted], "of standings, and of figures"
     assert f"{status.matches:,} of {status.planned:,} matches" in page and "No complete block yet" not in page
@@ -270,14 +271,14 @@ def test_pairs_are_rows_of_the_crosstable_with_all_their_meetings(client, home, 
             page = ready(client, f"/tournaments/{name}/pair?board={boards[game, players]}&a={row.bot}&b={row.opponent}")
             for value in (row.lead, row.predicted, row.difference):
                 assert f"<dd>{value:+z.3f}</dd>" in page
-            said = re.search(r"was ahead in (\d+) of (\d+) matches, behind in (\d+)", page).groups()
+            said = re.search(r"was ahead in (\d+) of (\d+) match(?:es)?, behind in (\d+)", page).groups()
             assert [int(number) for number in said] == [row.wins, row.matches, row.losses]
             met = [
                 seats
                 for seats in wanted.values()
                 if len(seats) == players and {row.bot, row.opponent} <= {bot for bot, _ in seats}
             ]
-            assert f"{len(met):,} matches of the plan" in page
+            assert f"{counted(len(met), 'match', 'matches')} of the plan" in page
 
 
 @pytest.mark.parametrize("label", ["random", "greedy", "Fragile"])
