@@ -6,10 +6,9 @@ import contextlib
 import time
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
-from zoneinfo import ZoneInfo
 
 from arena.accounts import ARENA, Accounts, Contest
 from arena.accounts.contests import CLOSED
@@ -18,6 +17,7 @@ from arena.contest.entrants import boards_of, games_of, resolved_house, resolved
 from arena.contest.final import commit_to_key, is_final_over, play_final
 from arena.contest.layout import FINAL_FOLDER, season_folder, season_log, season_name
 from arena.contest.logged_bots import logged_bots
+from arena.contest.nights import is_due
 from arena.contest.rating import standings_of
 from arena.contest.roster import events_of, roster_of
 from arena.contest.rounds import Rounds
@@ -79,6 +79,8 @@ class SeasonDriver:
         """The version of the file of standings that was read last, and its round."""
         self._rated = (0.0, 0.0)
         """When standings were last made, and how long that took."""
+        self._starts: tuple[int, list[datetime]] = (0, [])
+        """The latest run, and when each of the rounds so far was begun."""
         self._told = 0
         """The latest round that has been published, as far as is known here."""
 
@@ -154,14 +156,13 @@ class SeasonDriver:
             return self.accounts.submissions.is_checked(self.id)
 
     def _is_night(self, now: datetime) -> bool:
-        """Return whether the hour of a nightly round has come since the last one began, or the contest was opened."""
-        zone = ZoneInfo(self.config.time_zone)
-        hour, minute = map(int, self.config.nightly_at.split(":"))
-        local = now.astimezone(zone)
-        due = local.replace(hour=hour, minute=minute, second=0, microsecond=0)
-        due = due if due <= local else (local - timedelta(days=1)).replace(hour=hour, minute=minute, second=0)
-        started = self.store.runs.plan_started() if self.store.runs.has_run() else self.contest.created
-        return datetime.fromisoformat(started).astimezone(UTC) < due.astimezone(UTC)
+        """Return whether a night has come that has had no round, since the contest was opened."""
+        begun = datetime.fromisoformat(self.contest.created)
+        opened = begun if self.config.opens is None else max(begun, self.config.opens)
+        run = self.store.runs.latest_run()[0] if self.store.runs.has_run() else 0
+        if run != self._starts[0]:
+            self._starts = run, [datetime.fromisoformat(each) for each in self.store.runs.plan_starts()]
+        return is_due(now, opened, self._starts[1], self.config)
 
     def _house_bots(self) -> Mapping[str, ResolvedBot]:
         if self._house is None:

@@ -85,14 +85,16 @@ class RunReader:
         number, started = self._latest("run, started")
         return int(number), str(started)
 
-    def plan_started(self) -> str:
-        """Return when the plan of the latest run was first run; others were run before."""
-        found, plan = self._latest("started, plan")
-        for started, packed in self._db.execute("SELECT started, plan FROM runs ORDER BY run DESC LIMIT -1 OFFSET 1"):
-            if (packed if isinstance(packed, str) else unpack_plan(packed, plan)) != plan:
-                break
-            found = started
-        return str(found)
+    def plan_starts(self) -> list[str]:
+        """Return when each plan was first run, in their order."""
+        started = dict(self._db.execute("SELECT run, started FROM runs"))
+        found: list[str] = []
+        before = ""
+        for run, plan in self.by_number():
+            if plan != before:
+                found.append(started[run])
+            before = plan
+        return found
 
     def has_one_plan(self) -> bool:
         """Whether all runs had the same plan."""

@@ -330,22 +330,6 @@ def test_the_same_source_again_is_not_checked_again(home: Home) -> None:
     assert report == [{"text": "The same source was checked as b1.1: refused."}]
 
 
-def test_a_nightly_contest_waits_for_its_hour(tmp_path: Path) -> None:
-    home = Home(tmp_path / "home", schedule="nightly", nightly_at="02:00")
-    try:
-        home.hand_in(home.author("one"), "a", good(0))
-        home.check()
-        assert not home.driver.step()
-        home.now += timedelta(hours=13)
-        assert not home.driver.step(), "it is one o'clock"
-        home.now += timedelta(hours=2)
-        assert home.driver.step()
-        assert not home.driver.step(), "one round a night"
-        assert playing(home) == ["b1.1", "house:random"]
-    finally:
-        home.close()
-
-
 def test_a_version_whose_check_fails_by_the_machine_keeps_no_other_out(
     home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:

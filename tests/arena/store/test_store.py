@@ -279,7 +279,7 @@ def test_a_plan_was_started_by_the_first_of_the_runs_that_have_it_in_a_row(log):
     with Store.create(log) as store:
         for year, plan in enumerate("abaa", 2020):
             store.begin_run(f'"{plan}"', "{}", str(year), [], {})
-        assert store.runs.plan_started() == "2022"
+        assert store.runs.plan_starts()[-1] == "2022"
 
 
 def test_a_log_keeps_its_bots_and_their_source_once(log):
