@@ -48,10 +48,10 @@ class Driver:
     ) -> None:
         """`say` is called with lines on what happens, `on_over` with a contest and season whose end has come.
 
-        `checks` is the number of versions that are checked at once, by default one for each core.
+        `checks` is the number of versions that are checked at once, by default one for every two cores: matches are played beside them.
         """
         self.accounts, self.home, self.options, self.say, self.on_over = accounts, home, options, say, on_over
-        self.checks = cores() if checks is None else checks
+        self.checks = max(1, cores() // 2) if checks is None else checks
         self.stopping = threading.Event()
         self._drivers: dict[str, SeasonDriver] = {}
         self._over: set[tuple[str, int]] = set()

@@ -12,7 +12,7 @@ from arena.cli.arguments import AsJson, Group, Home, ServeOptions, Workers
 app = Group("Contests")
 ContestName = Annotated[str, typer.Argument(metavar="CONTEST", help="Its name, as in its configuration.")]
 Address = Annotated[str | None, typer.Option(help="HOST:PORT of a running Ray cluster's head, or auto.")]
-Checks = Annotated[int | None, typer.Option(min=1, help="Bots that are checked at once. Default: one per core.")]
+Checks = Annotated[int | None, typer.Option(min=1, help="Bots that are checked at once. Default: one per two cores.")]
 
 
 @app.command(epilog="Example: arena contest init configs/contests/cup.toml")
