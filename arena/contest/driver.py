@@ -48,7 +48,7 @@ class Driver:
     ) -> None:
         """`say` is called with lines on what happens, `on_over` with a contest and season whose end has come.
 
-        `checks` is the number of versions that are checked at once, by default one for every two cores: matches are played beside them.
+        `checks` is the number of versions that are checked at once, by default one for every two cores.
         """
         self.accounts, self.home, self.options, self.say, self.on_over = accounts, home, options, say, on_over
         self.checks = max(1, cores() // 2) if checks is None else checks
