@@ -272,6 +272,18 @@ def test_without_scripts_the_page_has_the_present_position_and_a_link_to_the_nex
     assert all(label in still for label in match.names)
 
 
+def shown(events):
+    return [board for event in events for board in shown_by(event)]
+
+
+def frames_of(boards):
+    """Every frame that was shown, by match and ply."""
+    found = {}
+    for board in boards:
+        found.setdefault(board["id"], {}).update((frame["ply"], frame) for frame in board["frames"])
+    return found
+
+
 @pytest.fixture(scope="module")
 def watched(tmp_path_factory):
     """The same tournament run twice: by nobody watched, and watched, also by a server that is killed, and a reader that
@@ -286,6 +298,13 @@ def watched(tmp_path_factory):
     catalog, idle = LogCatalog(home_of(config)), InPlayFeed(folder)
     watcher = Watcher(catalog, Links(), "small")
     idle.read()
+
+    def look():
+        events.append(watcher.event())
+        return process.poll() is not None
+
+    # before a server starts, which may take as long as a match
+    wait_until(lambda: look() or max(map(len, frames_of(shown(events)).values()), default=0) > 3, "plies are shown")
     server = start_arena("serve", "--home", home_of(config), "--port", 0, folder=config.parent)
     address = server.stdout.readline().split()[0]
     stream = urllib.request.urlopen(f"{address}tournaments/small/live/events", timeout=PATIENCE)
@@ -293,11 +312,6 @@ def watched(tmp_path_factory):
     wait_until(lambda: b"data: " in stream.readline(), "it sends the next one")
     server.kill()
     server.communicate()
-
-    def look():
-        events.append(watcher.event())
-        return process.poll() is not None
-
     wait_until(look, "the run has ended")
     for _ in range(10):
         look()
@@ -307,7 +321,7 @@ def watched(tmp_path_factory):
     for each in (process, other):
         _, errors = each.communicate()
         assert each.returncode == 0, errors
-    return config, alone, [board for event in events for board in shown_by(event)]
+    return config, alone, shown(events)
 
 
 @pytest.mark.system
@@ -315,11 +329,11 @@ def test_plies_and_evaluations_of_a_run_are_shown_and_are_those_that_the_log_has
     config, _, boards = watched
     with Tournament.open(home_of(config) / "small" / api.LOG_FILE) as tournament:
         matches = {board["id"]: tournament.match(*tournament.store.find_matches(board["id"])[0]) for board in boards}
-    assert matches
+    shown_frames = frames_of(boards)
+    assert any(len(frames) > 3 for frames in shown_frames.values())
     for name, match in matches.items():
-        plies = [*replay(match)]
-        frames = {frame["ply"]: frame for board in boards if board["id"] == name for frame in board["frames"]}
-        assert len(frames) > 3 and len(plies) in frames
+        plies, frames = [*replay(match)], shown_frames[name]
+        assert len(plies) in frames
         steps = {after - before for before, after in pairwise(sorted(frames))}
         assert all(step == 1 or step > MAX_BACKLOG - MAX_FRAMES for step in steps)  # else none is left out
         for ply in (each for each in plies if each.number + 1 in frames):
