@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import http.server
 import threading
-import time
 from typing import ClassVar
 
 import pytest
@@ -21,6 +20,7 @@ from arena.registry.uploads import uploaded_bot
 from arena.web.addresses import Addresses
 from arena.web.app import create_app
 from arena.web.server import bound
+from tests.support.tournaments import wait_until
 
 BOT = """from bots import Bot
 import util
@@ -72,14 +72,12 @@ def folder(tmp_path):
 
 def check(accounts, is_valid, *lines):
     """Check what waits, as the driver of a contest does."""
-    for _ in range(200):
-        if found := accounts.submissions.waiting():
-            accounts.submissions.begin_check(found[0])
-            for line in lines:
-                accounts.submissions.report(found[0], line)
-            accounts.submissions.end_check(found[0], is_valid)
-            return
-        time.sleep(0.02)
+    wait_until(accounts.submissions.waiting, "a version waits")
+    (first, *_) = accounts.submissions.waiting()
+    accounts.submissions.begin_check(first)
+    for line in lines:
+        accounts.submissions.report(first, line)
+    accounts.submissions.end_check(first, is_valid)
 
 
 def test_a_bot_is_handed_in_with_its_own_modules_and_followed_to_the_end_of_its_check(cup, folder):

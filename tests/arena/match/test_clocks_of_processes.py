@@ -140,7 +140,7 @@ def test_a_program_is_charged_with_its_own_files_and_not_with_the_machines_while
         assert play(SimpleNamespace(clock=Clock()), bot, Random, block=never_made).forfeits == {}
     monkeypatch.undo()
     monkeypatch.setattr(bot_process, "MAX_FILES", 20)
-    hoard = "any(open(f'/tmp/{number}', 'w').close() for number in range(30)); time.sleep(0.2)"
+    hoard = "any(open(f'/tmp/{number}', 'w').close() for number in range(30)); time.sleep(20)"
     bot = RemoteContestant(replace(program(tmp_path / "hoarder", hoard), isolation="sandbox"), pool)
     forfeit = play(SimpleNamespace(clock=Clock()), bot, Random).forfeits[0]
     assert (forfeit.cause, forfeit.detail.splitlines()[-1]) == ("memory", "it made more than 20 files")
