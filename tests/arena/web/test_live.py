@@ -37,13 +37,15 @@ from tests.support.tournaments import (
 )
 
 SLOW = """
-import time
+import os, time
 
 from bots import Bot
 
 
 class Slow(Bot):
     def choose(self, state):
+        while os.path.exists(os.environ.get("TEST_HOLD", "")):
+            time.sleep(0.01)
         time.sleep(0.4)
         self.evaluation = [0.25 if seat == self.seat else -0.25 for seat in range(2)]
         return state.legal_actions()[0]
@@ -289,10 +291,15 @@ def watched(tmp_path_factory):
     """The same tournament run twice: by nobody watched, and watched, also by a server that is killed, and a reader that
     reads nothing.
     """
+    hold = tmp_path_factory.mktemp("hold") / "on"
+    hold.touch()
     alone = write(tmp_path_factory.mktemp("alone"), CONFIG, SLOW)
-    other = start_arena("run", alone, "--workers", 1, "--no-report", folder=alone.parent)
     config = write(tmp_path_factory.mktemp("watched"), CONFIG, SLOW)
-    process = start_arena("run", config, "--workers", 1, "--no-report", folder=config.parent)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TEST_HOLD", str(hold))
+        other, process = (
+            start_arena("run", each, "--workers", 1, "--no-report", folder=each.parent) for each in (alone, config)
+        )
     folder, events = home_of(config) / "small", []
     wait_until(lambda: (folder / SOCKET_NAME).exists(), "the run listens")
     catalog, idle = LogCatalog(home_of(config)), InPlayFeed(folder)
@@ -303,12 +310,12 @@ def watched(tmp_path_factory):
         events.append(watcher.event())
         return process.poll() is not None
 
-    # before a server starts, which may take as long as a match
-    wait_until(lambda: look() or max(map(len, frames_of(shown(events)).values()), default=0) > 3, "plies are shown")
     server = start_arena("serve", "--home", home_of(config), "--port", 0, folder=config.parent)
     address = server.stdout.readline().split()[0]
     stream = urllib.request.urlopen(f"{address}tournaments/small/live/events", timeout=PATIENCE)
     wait_until(lambda: b"data: " in stream.readline(), "the server sends an event")
+    wait_until(lambda: look() or shown(events), "a match is shown")
+    hold.unlink()
     wait_until(lambda: b"data: " in stream.readline(), "it sends the next one")
     server.kill()
     server.communicate()
@@ -378,10 +385,10 @@ def test_when_a_worker_or_the_run_is_killed_who_watches_goes_on(tmp_path):
     catalog = LogCatalog(home_of(config))
     watcher = Watcher(catalog, Links(), "small")
     wait_until(lambda: shown_by(watcher.event()), "a match is shown")
-    for worker in workers_of(process.pid):
+    killed = workers_of(process.pid)
+    for worker in killed:
         os.kill(worker, 9)
-    wait_until(lambda: not watcher._feed.read(), "the run has noticed")
-    wait_until(lambda: watcher._feed.read(), "the match is played again")
+    wait_until(lambda: workers_of(process.pid) - killed, "another worker plays")
     wait_until(lambda: shown_by(watcher.event()), "a match is shown again")
     process.kill()
     process.communicate()
