@@ -24,7 +24,7 @@ from arena.plan.config import Limits as PlannedLimits
 from arena.registry.game_rules import RulesRecord
 from arena.schedule.blocks import Schedule
 from arena.schedule.boards import Board, Entry
-from arena.schedule.comparisons import ComparisonPlan, StopTest
+from arena.schedule.comparisons import ComparisonPlan
 from arena.schedule.foreign import FOREIGN_RESULTS_LABEL, ForeignSchedule, is_foreign_name
 from arena.schedule.kinds import kind_named
 from arena.schedule.scheduler import Scheduler, Stage
@@ -194,11 +194,8 @@ class ResolvedPlan(Model):
             raise ValueError(f"{self.scheduler.kind}: not all of its bots are named by their labels")
         if any(not {*(schedule.comparison or ())[:2]} <= {*board.entries} for board in schedule.boards):
             raise ValueError("the two bots of a comparison have to play on its board")
-        if schedule.comparison is not None:
-            if len(schedule.boards) != 1 or len(schedule.tables[0]) != 1:
-                raise ValueError("a comparison has one board, and one set of bots there")
-            if schedule.comparison.test is not None:
-                Sprt(*schedule.comparison.test)
+        if schedule.comparison is not None and (len(schedule.boards) != 1 or len(schedule.tables[0]) != 1):
+            raise ValueError("a comparison has one board, and one set of bots there")
         return self
 
     @classmethod
@@ -221,7 +218,7 @@ class ResolvedPlan(Model):
             "comparison": compared
             and {
                 "bots": [labels[i] for i in compared[:2]],
-                "test": compared.test and compared.test._asdict(),
+                "test": compared.test and vars(compared.test),
                 "opening_plies": compared.opening,
             },
             "forfeit_limit": schedule.forfeit_limit,
@@ -319,7 +316,7 @@ def _compared(comparison: ComparisonRecord | None, places: dict[str, int]) -> Co
     if comparison is None:
         return None
     first, second = comparison.bots
-    test = None if comparison.test is None else StopTest(**comparison.test.model_dump())
+    test = None if comparison.test is None else Sprt(**comparison.test.model_dump())
     return ComparisonPlan(places[first], places[second], test, comparison.opening_plies)
 
 

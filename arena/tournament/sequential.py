@@ -13,7 +13,6 @@ from dataclasses import replace
 from arena.core.errors import StoreError
 from arena.schedule.blocks import Block, Schedule
 from arena.schedule.scheduler import Stage
-from arena.stats.sprt import Sprt
 from arena.store import Store, read_moves
 from arena.tournament.tally import SeatResult, Tally
 
@@ -22,7 +21,7 @@ def new_tally(schedule: Schedule) -> Tally:
     """Return the tally of a comparison without any blocks."""
     compared, (board,) = schedule.comparison, schedule.boards
     assert compared is not None
-    return Tally(compared.test and Sprt(*compared.test), board.players, compared.opening)
+    return Tally(compared.test, board.players, compared.opening)
 
 
 def seat_result(

@@ -98,9 +98,9 @@ class Home:
 
     def hand_in(self, author: str, name: str, source: str) -> BotVersion:
         """Hand in a source."""
-        found = uploaded_bot({"bot.py": source.encode()})
-        store_bundle(found.bundle, self.path)
-        of_bot = (found.bundle.hash, found.module, found.class_name)
+        bundle, class_name = uploaded_bot({"bot.py": source.encode()})
+        store_bundle(bundle, self.path)
+        of_bot = (bundle.hash, bundle.module, class_name)
         return self.accounts.submissions.hand_in("cup", author, name, of_bot, self.config.allowance)[0]
 
     def check(self) -> None:
