@@ -232,7 +232,7 @@ class ResolvedPlan(Model):
                 | _progress(schedule, index, labels)
                 for index, board in enumerate(schedule.boards)
             ],
-            "bots": [vars(entry) | {"params": json.loads(entry.params)} for entry in schedule.entries],
+            "bots": [vars(entry) for entry in schedule.entries],
             "left_out": [*left_out],
             "rules": dict(rules),
             "foreign": foreign,
@@ -258,10 +258,7 @@ class ResolvedPlan(Model):
         stages = tuple(_stage(board, places) for board in self.boards)
         made = Schedule(
             seed=self.seed,
-            entries=tuple(
-                Entry(**bot.model_dump(exclude={"params"}), params=json.dumps(bot.params, sort_keys=True))
-                for bot in self.bots
-            ),
+            entries=tuple(Entry(**vars(bot)) for bot in self.bots),
             boards=tuple(
                 Board(
                     params=json.dumps(board.params, sort_keys=True),

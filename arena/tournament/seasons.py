@@ -30,8 +30,7 @@ BATCH_BLOCKS = 256
 def event_row(number: int, event: Event) -> EventRow:
     """Return the row of an event of a round."""
     if isinstance(event, Joined):
-        entry = event.entry
-        data = {"bot": vars(entry) | {"params": json.loads(entry.params)}, "boards": [*event.boards]}
+        data = {"bot": vars(event.entry), "boards": [*event.boards]}
         return EventRow(number, JOINED, event.label, json.dumps(data, sort_keys=True))
     return EventRow(number, LEFT if isinstance(event, Departed) else RETIRED, event.label, "{}")
 
@@ -41,8 +40,7 @@ def read_event(row: EventRow) -> Event:
     try:
         data = json.loads(row.data)
         if row.kind == JOINED:
-            bot = checked(BotRecord, data["bot"])
-            entry = Entry(**bot.model_dump(exclude={"params"}), params=json.dumps(bot.params, sort_keys=True))
+            entry = Entry(**vars(checked(BotRecord, data["bot"])))
             event: Event = Joined(entry, tuple(int(number) for number in data["boards"]))
         else:
             leaving: dict[str, type[Departed] | type[Retired]] = {LEFT: Departed, RETIRED: Retired}

@@ -105,7 +105,7 @@ def _begin(store: Store, places: _RecordChecker, versions: dict[str, str]) -> in
     for key in places.keys.values():
         if key not in kept:
             store.keep_key(key, now(), now())
-    bots = [BotRow(entry.identity, entry.spec, "", "", "") for entry in places.schedule.entries]
+    bots = [BotRow(entry.identity, entry.spec) for entry in places.schedule.entries]
     plan = places.plan.with_keys([(hash, None) for hash in places.schedule.keys])
     return store.begin_run(plan.as_json(), json.dumps(versions), now(), bots, {})
 

@@ -41,7 +41,7 @@ def compare_exports(store: Store, plan: LoggedPlan, findings: Findings) -> Compa
     """Compare the exports beside a log with what an export would write now."""
     folder, compared = store.path.parent, ComparedExports([], [], [])
     with findings.guard("what was exported cannot be compared"), temporary_folder(None, "arena-exports-") as place:
-        wanted = list(_existing_exports(folder, plan.schedule))
+        wanted = list(_existing_exports(folder, plan.resolved.schedule()))
         if wanted or any((folder / name).exists() for name in ("plan.json", "versions.json")):
             tournament = Tournament(store, plan=plan.resolved)
             for what, formats in wanted or [("", [])]:

@@ -110,8 +110,3 @@ def _in(whole: Schedule, places: dict[str, int], schedule: Schedule, index: int,
     assert isinstance(table, tuple)
     labels = [schedule.entries[entry].label for entry in table]
     return whole.block(index, number, tuple(sorted(places[label] for label in labels)))
-
-
-def is_season(contents: LogContents) -> bool:
-    """Return whether a log is that of a contest's season."""
-    return bool(contents.plans) and contents.plans[0].schedule.scheduler.has_rounds

@@ -21,6 +21,7 @@ from arena.isolation import SUBMITTED_LEVEL, Isolation
 from arena.store import Store, read_writer
 from arena.tournament.logs import LOG_FILE, find_log
 from arena.tournament.same_rules import other_sources
+from arena.tournament.seasons import is_season
 from arena.verify.blocks import BlockFinder, LogTotals, check_blocks
 from arena.verify.database import check_database_file, check_orphans, open_log
 from arena.verify.exports import compare_exports
@@ -28,7 +29,7 @@ from arena.verify.findings import Finding, Findings
 from arena.verify.foreign import check_foreign
 from arena.verify.plans import LogContents, LoggedPlan, read_contents
 from arena.verify.reruns import Determinism, RerunOptions, rerun_matches
-from arena.verify.seasons import SeasonFinder, is_season
+from arena.verify.seasons import SeasonFinder
 
 RerunCount = int | Literal["all"]
 ShowStep = Callable[[str, int, int], None]
@@ -232,7 +233,8 @@ class _Verifier:
     def _check_matches(self, db: sqlite3.Connection, store: Store, log: Path, report: Verification) -> None:
         with self.findings.guard("its matches cannot be read", file=log.name):
             total = store.totals()[0]
-            finder = SeasonFinder if is_season(self.contents) else BlockFinder
+            plans = self.contents.plans
+            finder = SeasonFinder if plans and is_season(plans[0].resolved) else BlockFinder
             report.totals = check_blocks(
                 finder(db, store, self.contents, self.findings),
                 *(log, self.workers),

@@ -171,7 +171,7 @@ def bot_page(portal: Portal, request: Request, view: ContestView, bot: ContestBo
     is_own = grant is not None and (grant.author.id == bot.author or grant.author.is_organiser)
     versions = portal.accounts.submissions.versions(bot.id)
     standings = portal.standings(view)
-    boards = [(board.title, board.line_of(bot.id)) for board in standings.boards] if standings else []
+    boards = [(board.title, board.row_of(bot.id)) for board in standings.boards] if standings else []
     looks = _looks(portal, view, versions) if _sees_matches(portal, view, grant) else []
     return page(
         "contest_bot.html",
@@ -183,7 +183,7 @@ def bot_page(portal: Portal, request: Request, view: ContestView, bot: ContestBo
         is_own=is_own,
         versions=[each for each in versions if is_own or each.state == "valid"],
         row=standings.row_of(bot.id) if standings else None,
-        boards=[(title, line) for title, line in boards if line is not None],
+        boards=[(title, row) for title, row in boards if row is not None],
         looks=looks,
         season=view.season(),
     )

@@ -286,12 +286,13 @@ def test_a_sample_is_the_same_each_time_and_spread_over_boards_and_bots(logs):
     with Store.open(logs["rounds"]) as store:
         contents = read_contents(store._db, Findings())
         (logged,) = contents.plans
-        plan, tournament = rerun_plan(logged, contents, None), Tournament(store)
+        tournament = Tournament(store)
+        plan = rerun_plan("rerun", logged.resolved.schedule(), contents, None)
         samples = [chosen_blocks(tournament, plan, 6, seed) for seed in (1, *range(1, 9))]
         whole = chosen_blocks(tournament, plan, "all", 1)
     assert samples[0] == samples[1]
     assert any(sample != samples[0] for sample in samples)
-    assert sum(logged.schedule.boards[block.board].players for block in samples[0]) == 7
+    assert sum(plan.schedule.boards[block.board].players for block in samples[0]) == 7
     assert {block.board for block in samples[0]} == {0, 1, 2}
     assert {entry for block in samples[0] for entry in block.table} == {0, 1, 2}
     assert len(whole) == 15
