@@ -27,6 +27,7 @@ from arena.verify.archive import make_archive
 from arena.verify.verification import verify
 from tests.arena.contest.seasons import bots_of, play_season
 from tests.arena.verify.logs import checked
+from tests.support.rows import rows_of
 from tests.support.submissions import submit
 
 CONFIG = contest_from(
@@ -308,8 +309,7 @@ def test_erasing_reaches_seasons_that_have_ended_and_their_results_stay(admin, h
     handed_in(home, "a1", "quick")
     with zipfile.ZipFile(archive) as packed:
         assert any(name.startswith("bots/greedy@") for name in packed.namelist())
-    with Store.open(log) as store:
-        bundle = store._db.execute("SELECT bundle FROM bots WHERE spec = 'greedy'").fetchone()[0]
+    ((bundle,),) = rows_of(log, "SELECT bundle FROM bots WHERE spec = 'greedy'")
     with Accounts.open(home) as accounts, accounts.database.change("operator") as change:
         change.run("UPDATE versions SET bundle = ?", bundle)
         change.run("UPDATE contests SET season = 2")

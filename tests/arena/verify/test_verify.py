@@ -7,6 +7,7 @@ import re
 import shutil
 import sqlite3
 import zlib
+from contextlib import closing
 from pathlib import Path
 
 import pandas as pd
@@ -24,6 +25,7 @@ from arena.store import Store
 from arena.store.locking import lock_log
 from arena.tournament.tournament import Tournament
 from arena.verify import blocks
+from arena.verify.database import open_log
 from arena.verify.exports import _compare
 from arena.verify.findings import Findings
 from arena.verify.plans import read_contents
@@ -283,8 +285,9 @@ def test_bots_for_another_version_of_the_base_api_are_not_played_again(logs, mon
 
 
 def test_a_sample_is_the_same_each_time_and_spread_over_boards_and_bots(logs):
+    with closing(open_log(logs["rounds"])) as db:
+        contents = read_contents(db, Findings())
     with Store.open(logs["rounds"]) as store:
-        contents = read_contents(store._db, Findings())
         (logged,) = contents.plans
         tournament = Tournament(store)
         plan = rerun_plan("rerun", logged.resolved.schedule(), contents, None)
