@@ -166,7 +166,7 @@ def watch_run(target: str, as_json: bool, home: Path | None) -> None:
     """Repeat until nothing writes any more; without a terminal, or as JSON, print a line for each change."""
     looks = _poll(target, home)
     if not as_json and can_draw(sys.stdout):
-        _watch_on_screen(looks)
+        watch_on_screen(looks)
         return
     shown = None
     for found in looks:
@@ -175,7 +175,7 @@ def watch_run(target: str, as_json: bool, home: Path | None) -> None:
             print(json.dumps(found.as_data(), ensure_ascii=False) if as_json else in_words(found), flush=True)
 
 
-def _watch_on_screen(looks: Iterator[RunStatus]) -> None:
+def watch_on_screen(looks: Iterator[RunStatus]) -> None:
     """Draw on an alternate screen, which resizing does not spoil; print the last status at the end."""
     console = Console(highlight=False, markup=False, emoji=False)
     sheet = None

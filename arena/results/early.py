@@ -39,9 +39,9 @@ class EarlyLeaderboards:
         """Begin with the next board if the thread has nothing to do."""
         if self._waiting and not (self._thread is not None and self._thread.is_alive()):
             with contextlib.suppress(Exception):
-                self._begin(self._waiting.popleft())
+                self.begin(self._waiting.popleft())
 
-    def _begin(self, board: int) -> None:
+    def begin(self, board: int) -> None:
         tournament = self.tournament.now()
         matches, out = tournament.counted(board), tournament.disqualified(board)
         dice = list_dice_kinds(tournament.schedule.dice_kinds(board))

@@ -52,7 +52,7 @@ def compare_exports(store: Store, plan: LoggedPlan, findings: Findings) -> Compa
             theirs = folder / made.name
             if theirs.is_file():
                 compared.names.append(made.name)
-                if (found := _compare(theirs, made)) is not Sameness.ALL:
+                if (found := compare_files(theirs, made)) is not Sameness.ALL:
                     (compared.redrawn if found is Sameness.ALL_BUT_PICTURES else compared.different).append(made.name)
     return compared
 
@@ -71,7 +71,7 @@ def _existing_exports(folder: Path, schedule: Schedule) -> Iterator[ExportReques
         yield "report", []
 
 
-def _compare(theirs: Path, ours: Path) -> Sameness:
+def compare_files(theirs: Path, ours: Path) -> Sameness:
     """Compare the bytes of two files; of Parquet files and reports, which libraries write, the data."""
     other = ours.read_bytes()
     try:

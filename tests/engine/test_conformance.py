@@ -284,7 +284,7 @@ def made(monkeypatch, what="state", rolled=False, kind=None, changed=None):
     state = type("Broken", (WholeState,), {"__slots__": (), **own}) if what == "state" else WholeState
     game = type("BrokenGame", (Whole,), {"state": state, "__module__": __name__, **(own if what == "game" else {})})
     registered = replace(NIM, factory=game, **{"bounds": bounds_of, **(kind or {})})
-    monkeypatch.setattr(registry, "_registered", {"nim": registered})
+    monkeypatch.setattr(registry, "registered_games", {"nim": registered})
     return engine.load_game("nim", 2, rolled=rolled)
 
 
@@ -336,7 +336,7 @@ def test_a_check_of_kernels_fails_for_compiled_code_that_does_something_else(mon
 
 def first_failure(monkeypatch, kind, most=SOME, **options):
     """Return the first finding of `arena check-game` in this process that is a failure; None if there is none."""
-    monkeypatch.setattr(registry, "_registered", {kind.name: kind})
+    monkeypatch.setattr(registry, "registered_games", {kind.name: kind})
     game = engine.load_game(kind.name, 2, **options)
     checks = (check for check in CHECKS if check.group not in (PROCESSES, SPEED))
     findings = (run_check(check, game, most_matches=most) for check in checks)
@@ -369,7 +369,7 @@ def test_a_kernel_that_is_right_in_its_own_way_passes(monkeypatch):
 @pytest.mark.system
 @pytest.mark.parametrize(("fault", "status"), [("none", PASSED), ("full_board", FAILED)])
 def test_distributions_alone_show_a_result_of_one_match_in_four_hundred(monkeypatch, fault, status):
-    monkeypatch.setattr(registry, "_registered", {"odd_four": odd_four.GAME})
+    monkeypatch.setattr(registry, "registered_games", {"odd_four": odd_four.GAME})
     monkeypatch.setattr(playouts, "MAX_READ_POSITIONS", 0)
     finding = run_check(BY_NAME["playouts-and-steps"], engine.load_game("odd_four", 2, fault=fault))
     assert finding.status == status, finding.detail

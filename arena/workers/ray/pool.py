@@ -71,7 +71,7 @@ class RayPool:
         self._closed = self._retired = False
         self._ended = threading.Event()
         self._folder = tempfile.mkdtemp(prefix="arena-ray-", dir="/tmp")  # Ray's sockets: 107 bytes of path at most
-        self._process, self._connection = _start_driver(self._folder)
+        self._process, self._connection = start_driver(self._folder)
         with contextlib.suppress(OSError):  # it has ended, which `join` reports
             self._connection.send(ClusterOrder(address, count, self._folder, plan))
         self._silent, self._looked = 0.0, time.monotonic()
@@ -122,7 +122,7 @@ class RayPool:
         """Take what the driver says next, if it says something soon; raises `ClusterError` when the head was silent."""
         try:
             if self._connection.poll(POLL_SECONDS):
-                self._take_event(self._connection.recv())
+                self.take_event(self._connection.recv())
             now = time.monotonic()
             self._silent += min(now - self._looked, MAX_SILENCE_PER_LOOK_SECONDS)
             self._looked = now
@@ -135,7 +135,7 @@ class RayPool:
     def _where(self) -> str:
         return "Ray on this machine" if self._address is None else f"the Ray cluster at {self._address}"
 
-    def _take_event(self, event: ClusterEvent) -> None:
+    def take_event(self, event: ClusterEvent) -> None:
         match event:
             case ClusterAlive():  # workers may play on for a while when the head is gone
                 self._silent = 0.0
@@ -191,7 +191,7 @@ class RayPool:
         self._ended.set()
 
 
-def _start_driver(folder: str) -> tuple[subprocess.Popen[bytes], Connection]:
+def start_driver(folder: str) -> tuple[subprocess.Popen[bytes], Connection]:
     """Start the process that knows Ray, out of reach of Ctrl-C, in an empty folder: Ray adds it to search paths."""
     ours, theirs = socket.socketpair()
     with theirs, Path(folder, STDERR_FILE).open("wb") as complaints:

@@ -254,7 +254,7 @@ def test_an_export_has_all_of_one_author_and_nothing_of_another(admin, refused, 
 
 
 def test_an_export_holds_one_report_at_a_time_in_memory(home, monkeypatch):
-    monkeypatch.setattr(author_export, "_files", lambda *of: [])
+    monkeypatch.setattr(author_export, "source_files", lambda *of: [])
     for number in range(10):
         handed_in(home, "a1", "quick", f"{BOT}# {number}\n")
     with Accounts.open(home) as accounts:

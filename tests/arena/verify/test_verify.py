@@ -26,7 +26,7 @@ from arena.store.locking import lock_log
 from arena.tournament.tournament import Tournament
 from arena.verify import blocks
 from arena.verify.database import open_log
-from arena.verify.exports import _compare
+from arena.verify.exports import compare_files
 from arena.verify.findings import Findings
 from arena.verify.plans import read_contents
 from arena.verify.reruns import chosen_blocks, rerun_plan
@@ -123,9 +123,9 @@ def test_a_table_of_another_size_is_not_unpacked(tmp_path, monkeypatch):
     pd.DataFrame({"mu": [0.0] * 9}).to_parquet(ours)
     pd.DataFrame({"mu": [0.0] * 9}).to_parquet(again, compression=None)
     pd.DataFrame({"mu": [0.0] * 10**6}).to_parquet(theirs)
-    assert _compare(again, ours) is Sameness.ALL
+    assert compare_files(again, ours) is Sameness.ALL
     monkeypatch.setattr(pd, "read_parquet", lambda file: pytest.fail("was unpacked"))
-    assert _compare(theirs, ours) is Sameness.NONE
+    assert compare_files(theirs, ours) is Sameness.NONE
 
 
 def test_every_exported_file_that_differs_is_named(logs, tmp_path):
@@ -153,10 +153,10 @@ def test_an_exported_file_of_any_size_or_kind_is_not_waited_for_or_read_whole(tm
     ours.write_text("a,b\n")
     with theirs.open("wb") as sparse:
         sparse.truncate(20 * 2**30)
-    assert _compare(theirs, ours) is Sameness.NONE
+    assert compare_files(theirs, ours) is Sameness.NONE
     theirs.unlink()
     os.mkfifo(theirs)
-    assert _compare(theirs, ours) is Sameness.NONE
+    assert compare_files(theirs, ours) is Sameness.NONE
 
 
 # Playing again

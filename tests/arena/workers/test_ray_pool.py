@@ -37,7 +37,7 @@ TWO_BOTS = 'bots = [{ bot = "random" }, { bot = "cautious" }]\n[output]\nreport 
 def pool(monkeypatch):
     """A pool that is told what the other end of its connection is sent."""
     ours, theirs = Pipe()
-    monkeypatch.setattr(ray_pool, "_start_driver", lambda folder: (None, ours))
+    monkeypatch.setattr(ray_pool, "start_driver", lambda folder: (None, ours))
     theirs.send(WorkerUp(0))
     made = RayPool(1, None, queue.SimpleQueue(), "head:1")
     made.join()
@@ -92,7 +92,7 @@ def chatty_port():
 @pytest.mark.parametrize("speaks", [False, True])
 def test_a_run_that_is_killed_while_it_looks_for_a_cluster_leaves_no_process_and_no_folder(port, speaks):
     folder = Path(tempfile.mkdtemp(prefix="arena-ray-", dir="/tmp"))
-    process, connection = ray_pool._start_driver(str(folder))
+    process, connection = ray_pool.start_driver(str(folder))
     connection.send(ClusterOrder(f"127.0.0.1:{port if speaks else 9}", 1, str(folder), None))
     connection.close()
     process.wait(PATIENCE)
