@@ -205,7 +205,7 @@ def _play_and_rate(
         return RunResult(plan, outcome, folder, {}, no_faults(), [])
     tournament = early.tournament.now()
     results = finish(tournament, early, outputs, partial(_show_phase, outcome.progress, show))
-    schedule, wrong = tournament.schedule, store.wrong_estimates()
+    schedule, wrong = tournament.schedule, store.bots.wrong_estimates()
     return RunResult(
         replace(plan, schedule=schedule),
         outcome,

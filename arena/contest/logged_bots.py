@@ -11,11 +11,11 @@ from arena.store import Store
 
 def logged_bots(store: Store, schedule: Schedule) -> dict[str, ResolvedBot]:
     """Return the bots of a round that is in a log, by label."""
-    rows, files = store.bot_rows(), dict[str, Mapping[str, bytes]]()
+    rows, files = store.bots.rows(), dict[str, Mapping[str, bytes]]()
     found = {}
     for entry in schedule.entries:
         row = rows[entry.identity]
         if row.bundle not in files:
-            files[row.bundle] = store.bundle_files(row.bundle)
+            files[row.bundle] = store.bots.files(row.bundle)
         found[entry.label] = logged_bot(entry, row, files[row.bundle], entry.isolation)
     return found

@@ -205,7 +205,7 @@ class MatchIndex:
         columns, about = read_columns(self.path)
         if [about["log"], about["stamp"]] != [str(self.log.absolute()), [*self._inode]]:
             raise ValueError("it is of another log")
-        known = {identity: bot for bot, (identity, _) in store.bot_names().items()}
+        known = {identity: bot for bot, (identity, _) in store.bots.names().items()}
         bots = {known[identity]: number for number, identity in enumerate(columns.bots.words)}
         columns.check(store.board_names())
         if about["digest"] != _newest_digest(store, columns):

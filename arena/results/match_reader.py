@@ -37,7 +37,7 @@ class MatchReader:
     def update(self, store: Store, run: tuple[int, str]) -> bool:
         """Read what the log has gained; return whether there is anything new."""
         self._boards = store.board_names()
-        for bot, (identity, _) in store.bot_names().items():
+        for bot, (identity, _) in store.bots.names().items():
             if bot not in self._bots:
                 self._bots[bot] = len(self.columns.bots.words)
                 self.columns.bots.words.append(identity)
@@ -54,7 +54,7 @@ class MatchReader:
 
     def view(self, store: Store, run: tuple[int, str]) -> IndexView:
         """Return the columns as they are now."""
-        specs = {self._bots[bot]: spec for bot, (_, spec) in store.bot_names().items()}
+        specs = {self._bots[bot]: spec for bot, (_, spec) in store.bots.names().items()}
         return IndexView(
             {name: column.view for name, column in self.columns.match.items()},
             {name: column.view for name, column in self.columns.seat.items()},

@@ -306,14 +306,8 @@ class Store(StoreReader):
             found = self._blocks[block.identity] = self._new_block(schedule, block)
         return found
 
-    def _as_row(self, schedule: Schedule, block: Block) -> tuple[Any, ...]:
-        """Return a block's row as digests contain it."""
-        board = schedule.boards[block.board]
-        rest = (board.game, board.players, block.round, board.opening, schedule.seed, int(block.dice))
-        return (block.identity, block.id, *rest, block.key) if block.key else (block.identity, block.id, *rest)
-
     def _new_block(self, schedule: Schedule, block: Block) -> tuple[int, str]:
-        row = self._as_row(schedule, block)
+        row = _block_row(schedule, block)
         if key := self._insert_block(*row):
             return key, ascii(row)
         found = self._db.execute("SELECT block FROM blocks WHERE identity = ?", (block.identity,)).fetchone()
@@ -369,6 +363,13 @@ def explaining_errors(log: Path) -> Iterator[None]:
         if message is None:
             raise StoreError(f"{log}: cannot be used as a match log: {error}") from None
         raise UnwritableError(*message) from None
+
+
+def _block_row(schedule: Schedule, block: Block) -> tuple[Any, ...]:
+    """Return a block's row as digests contain it."""
+    board = schedule.boards[block.board]
+    rest = (board.game, board.players, block.round, board.opening, schedule.seed, int(block.dice))
+    return (block.identity, block.id, *rest, block.key) if block.key else (block.identity, block.id, *rest)
 
 
 def _as_stored_score(score: float) -> float:

@@ -70,7 +70,7 @@ def labels_of(store: Store, schedule: Schedule, match: StoredMatch) -> list[str]
 
     `schedule` has the keys of the log; which blocks are whole is looked up for the tables of these bots alone.
     """
-    seats, bots = PlanSeats(schedule), store.bots_of(match.identity, match.lineup)
+    seats, bots = PlanSeats(schedule), store.bots.of_match(match.identity, match.lineup)
     board = seats.boards.get((match.game, match.players))
     if board is None:
         return []

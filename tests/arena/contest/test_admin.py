@@ -322,7 +322,7 @@ def test_erasing_reaches_seasons_that_have_ended_and_their_results_stay(admin, h
     report = checked(log)
     assert report.sound and any("source erased" in remark for remark in report.remarks)
     with Store.open(log) as ended, Store.open(running) as other:
-        assert bundle not in ended.bundles() and bundle in other.bundles()
+        assert bundle not in ended.bots.bundles() and bundle in other.bots.bundles()
 
 
 def test_an_interrupted_erasure_goes_on(home):

@@ -314,7 +314,7 @@ def test_the_source_of_an_erased_author_leaves_the_log(home: Home) -> None:
     assert playing(home) == ["house:random"]
     log = season_log(home.path, "cup", 1)
     with Store.open(log) as store:
-        assert len(store.bundles()) == 1, "that of the house"
+        assert len(store.bots.bundles()) == 1, "that of the house"
     report = checked(log)
     assert report.sound
     assert any(remark.startswith("source erased") for remark in report.remarks)
@@ -476,7 +476,7 @@ def test_the_source_of_an_erased_author_leaves_a_season_that_ends_right_after(ho
     home.accounts.contests.close("cup", OPERATOR)
     drive_to_the_end(home)
     with Store.open(season_log(home.path, "cup", 1)) as store:
-        assert len(store.bundles()) == 1, "that of the house"
+        assert len(store.bots.bundles()) == 1, "that of the house"
 
 
 def test_a_damaged_log_of_one_contest_stops_no_other(home: Home) -> None:

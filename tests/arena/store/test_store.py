@@ -93,7 +93,7 @@ def test_only_matches_with_estimates_have_a_row_of_them_and_wrong_ones_are_count
         assert match.estimates == {0: Estimate((0.5, -0.5), (3, 4)), 2: Estimate(None, (5,), {5: 9})}
         assert store.match(specs[2].block.identity, specs[2].lineup).estimates == {}
         names = [plan.entries[entry].identity for entry in specs[0].seats]
-        assert store.wrong_estimates() == {names[0]: 2 + 1, names[1]: 5}
+        assert store.bots.wrong_estimates() == {names[0]: 2 + 1, names[1]: 5}
         assert list(store.damaged()) == []
     assert rows_of(tmp_path / "matches.db", "SELECT count(*) FROM estimates") == [(2,)]
     change_rows(tmp_path / "matches.db", "UPDATE estimates SET moves = x'00'")
