@@ -16,10 +16,9 @@ from arena.plan.resolve import Plan
 from arena.runner.single import single_match, stored_of
 from arena.sessions.driver import MatchStart, SessionDriver
 from arena.sessions.match import SessionMatch
-from arena.sessions.narration import Narration
+from arena.sessions.narration import Narration, largest_swing
 from arena.sessions.setup import SessionSetup
 from arena.sessions.status import SessionStatus
-from arena.sessions.turning import largest_swing
 from arena.sessions.view import Phase, SessionView
 from arena.workers.messages import MoveReply
 from engine import EngineError, State

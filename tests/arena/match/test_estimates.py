@@ -372,7 +372,7 @@ def test_reading_an_evaluation_is_under_the_bots_clock():
 
 
 def test_more_than_enough_moves_are_not_kept(monkeypatch):
-    monkeypatch.setattr("arena.match.annotations.MAX_MATCH_ESTIMATES", 2)
+    monkeypatch.setattr("arena.match.match.MAX_MATCH_ESTIMATES", 2)
     assert len(play(Telling, Telling).estimates) == 2
 
 

@@ -12,7 +12,7 @@ from arena.sessions.view import Phase
 from arena.web import connections, play_routes, server
 from arena.web.addresses import Addresses
 from arena.web.safety import POLICY
-from arena.web.service import READY, notify_service
+from arena.web.server import READY, notify_service
 from tests.support.tournaments import PATIENCE, wait_until
 
 
