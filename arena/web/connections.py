@@ -65,7 +65,7 @@ class Connection(H11Protocol):
     """Of the server."""
     _receiving: asyncio.TimerHandle | None = None
     _sending: asyncio.TimerHandle | None = None
-    _is_slow = False
+    is_slow = False
     _is_counted = False
 
     @cached_property
@@ -113,8 +113,8 @@ class Connection(H11Protocol):
 
     def _set_slow(self, is_slow: bool) -> None:
         """Count as slow, or as not."""
-        if is_slow != self._is_slow:
-            self._is_slow = is_slow
+        if is_slow != self.is_slow:
+            self.is_slow = is_slow
             _count(self.crowd.waited_for, self.network, 1 if is_slow else -1)
         if is_slow and self.conn.their_state is h11.IDLE:
             self.crowd.slow[self] = None

@@ -235,7 +235,7 @@ def test_a_board_is_rated_while_the_next_is_played_and_its_files_are_those_made_
 
     def at_once(self, board):
         begin(self, board)
-        self._thread.join()
+        self.thread.join()
 
     monkeypatch.setattr(EarlyLeaderboards, "begin", at_once)
     games = [{"game": "epicycle", "players": [2]}, {"game": "connect_four", "blocks": 60}]

@@ -496,7 +496,7 @@ def test_what_cannot_be_played_is_tried_again_after_a_wait(home: Home, monkeypat
     home.hand_in(home.author("one"), "a", good(0))
     home.check()
     with monkeypatch.context() as patch:
-        patch.setattr(Run, "_play_missing", lambda self: None)
+        patch.setattr(Run, "play_missing", lambda self: None)
         home.rounds(5)
     with Store.open(season_log(home.path, "cup", 1)) as store:
         assert store.runs.latest_run()[0] == 1

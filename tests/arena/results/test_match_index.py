@@ -253,8 +253,8 @@ def test_a_damaged_log_is_read_again_after_a_while_or_when_it_has_changed_and_no
         whole = db.execute("SELECT * FROM seats").fetchall()
         db.execute("DELETE FROM seats WHERE block = 2 AND seat = 1")
     monkeypatch.setattr("arena.results.match_index.time.monotonic", lambda: next(clock))
-    index, reads, read = MatchIndex(place), [], MatchIndex._read
-    monkeypatch.setattr(MatchIndex, "_read", lambda self: reads.append(1) or read(self))
+    index, reads, read = MatchIndex(place), [], MatchIndex.read_new
+    monkeypatch.setattr(MatchIndex, "read_new", lambda self: reads.append(1) or read(self))
     for expected in (1, 1, 2):
         with pytest.raises(arena.core.errors.StoreError, match="missing seats"):
             index.view()

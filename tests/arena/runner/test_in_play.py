@@ -78,7 +78,7 @@ def test_whatever_a_bot_has_written_there_is_read_without_harm(heartbeat):
     numbers = (-(2**63), -2, 0, 5, 2**63 - 1, MAX_SHOWN_MOVES, 5 * (MAX_SHOWN_MOVES + 1), 7 * MAX_SHOWN_EVALUATIONS)
     for head in numbers:
         for values_head in numbers:
-            heartbeat._words[4], heartbeat._words[5] = head, values_head
+            heartbeat.words[4], heartbeat.words[5] = head, values_head
             found = heartbeat.moves()
             assert found is None or len(found.moves) <= MAX_SHOWN_MOVES
             assert found is None or sum(map(len, found.evaluations)) <= MAX_SHOWN_EVALUATIONS

@@ -169,7 +169,7 @@ def test_only_some_slow_requests_of_one_address_are_waited_for(address, servers,
         other = held.enter_context(connected(address, "127.0.0.2"))
         send(other, b"GET /games HT")
         slow = servers[0].server_state.connections
-        wait_until(lambda: len(slow) == 4 and all(each._is_slow for each in slow), "three and the other are left")
+        wait_until(lambda: len(slow) == 4 and all(each.is_slow for each in slow), "three and the other are left")
         send(other, "TP/1.1\r\nHost: {}:{}\r\n\r\n".format(*address).encode())
         assert other.recv(12) == b"HTTP/1.1 200"
 
@@ -240,7 +240,7 @@ def test_where_the_server_is_full_who_sends_no_request_makes_room(address, serve
     now = servers[0].server_state.connections
     with contextlib.ExitStack() as held:
         idle = [held.enter_context(connected(address)) for _ in range(4)]
-        wait_until(lambda: len(now) == 4 and all(each._is_slow for each in now), "all are slow")
+        wait_until(lambda: len(now) == 4 and all(each.is_slow for each in now), "all are slow")
         assert get(address).startswith(b"HTTP/1.1 200")
         assert everything(idle[0]) == b""  # the oldest one
         send(idle[1], "GET /games HTTP/1.1\r\nHost: {}:{}\r\n\r\n".format(*address).encode())

@@ -219,7 +219,7 @@ def test_evaluations_are_those_of_a_seats_own_bot_or_else_of_the_others(catalog,
     movers = [ply.seat for ply in replay(played[1])]
     ply = movers.index(0)
     board.take(InPlay(spec.id, 0, spec.seats, actions[: ply + 2], [(ply, steps, -steps)]))
-    board._begin()
+    board.begin()
     board.draw()
     assert board.frames[-1].values == [0.5, -0.5]
     assert board.curves() == [f"{ply + 1},-0.5", f"{ply + 1},0.5"]
@@ -266,7 +266,7 @@ def test_a_log_that_nobody_plays_has_nothing_to_watch(catalog, client):
 def test_without_scripts_the_page_has_the_present_position_and_a_link_to_the_next(watcher, played, actions, catalog):
     spec, match = played
     watcher.close()
-    watcher._feed = SimpleNamespace(read=lambda wait: [InPlay(spec.id, 0, spec.seats, actions[:3], [])], close=list)
+    watcher.feed = SimpleNamespace(read=lambda wait: [InPlay(spec.id, 0, spec.seats, actions[:3], [])], close=list)
     _, (board,) = watcher.look()
     values = live_boards.template_values(Links(), "shown", board)
     still = fragment("live_board.html", Links(), picture=board.frames[-1].picture, **values)
