@@ -18,8 +18,9 @@ from arena.cli.output import Output, can_draw, fitted_table, print_json, print_t
 from arena.cli.progress import REDRAWS_PER_SECOND
 from arena.core.errors import ArenaError
 from arena.core.paths import DEFAULT_HOME, home_path
-from arena.results.run_status import RUNNING, BoardStatus, RunStatus, run_status, run_statuses
+from arena.results.run_status import RUNNING, RunStatus, run_status, run_statuses
 from arena.runner.progress import duration, per_second
+from arena.tournament.tournament import BoardStatus
 
 POLL_SECONDS = 2.0
 """Seconds between two queries."""

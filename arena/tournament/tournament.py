@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -25,23 +25,31 @@ from arena.tournament.logs import find_log
 from arena.tournament.lookup import lineups_in_log
 from arena.tournament.seats import labels_of
 from arena.tournament.stages import with_stages
+from engine.errors import one_line
 
 PAGE_BLOCKS = 64
 """Blocks whose matches are read at a time."""
 BlockMatch = tuple[Block, StoredMatch]
 
 
-class BoardProgress(NamedTuple):
+@dataclass(frozen=True)
+class BoardStatus:
     """How much of a board's plan a log holds. Blocks that disqualified bots have left are in no plan."""
 
+    game: str
+    players: int
     matches: int
     """Matches of the plan in the log."""
-    blocks: int
-    """Complete blocks of the plan in the log."""
-    given_out: int
-    """Matches of the plan as far as it is decided."""
     planned: int
     """Matches of the whole plan; where blocks depend on results the budget, until nothing is left to give out."""
+    blocks: int
+    """Complete blocks."""
+    forfeits: int
+    """Forfeited seats in matches of the plan."""
+    disqualified: dict[str, int]
+    """Last round played, counted from 1, by label."""
+    given_out: int | None
+    """Matches given out so far where blocks depend on results; None elsewhere."""
 
 
 class Forfeit(NamedTuple):
@@ -177,23 +185,34 @@ class Tournament:
         )
         return blocks * schedule.lineups(schedule.boards[board])
 
-    def progress(self, board: int) -> BoardProgress:
+    def progress(self, board: int) -> BoardStatus:
         """Return how much of a board's plan is in the log."""
-        schedule, shape = self.schedule, self.schedule.boards[board]
-        name, stage, lineups = (shape.game, shape.players), schedule.stage(board), schedule.lineups(shape)
+        schedule, shape, out = self.schedule, self.schedule.boards[board], self.disqualified(board)
+        there, stage, lineups = (
+            self.store.board(shape.game, shape.players),
+            schedule.stage(board),
+            schedule.lineups(shape),
+        )
         if schedule.is_foreign:
-            matches, _ = self.store.board(*name).count(lineups)
-            return BoardProgress(matches, self.store.board(*name).count_ids(), shape.blocks, shape.blocks)
-        has_others = self.disqualified(board) or stage is not None or not self.store.runs.has_one_plan()
-        if not has_others:  # then the database can count
-            matches, blocks = self.store.board(*name).count(lineups)
+            matches, blocks = there.count(lineups)[0], there.count_ids()
+        elif not out and stage is None and self.store.runs.has_one_plan():  # then the database can count
+            matches, blocks = there.count(lineups)
         else:
-            sizes = self.store.board(*name).block_sizes()
-            there = [sizes.get(block.identity, 0) for block in self.blocks(board)]
-            matches, blocks = sum(there), there.count(lineups)
-        decided = self.given_out(board)
+            sizes = there.block_sizes()
+            found = [sizes.get(block.identity, 0) for block in self.blocks(board)]
+            matches, blocks = sum(found), found.count(lineups)
+        given_out = shape.blocks if schedule.is_foreign else self.given_out(board)
         unfinished = stage is not None and stage.counts != stage.done
-        return BoardProgress(matches, blocks, decided, schedule.budget(board) if unfinished else decided)
+        return BoardStatus(
+            game=one_line(shape.game),
+            players=shape.players,
+            matches=matches,
+            planned=schedule.budget(board) if unfinished else given_out,
+            blocks=blocks,
+            forfeits=sum(1 for _ in self.forfeits(board)),
+            disqualified={one_line(schedule.entries[entry].label): last + 1 for entry, last in sorted(out.items())},
+            given_out=None if stage is None else given_out,
+        )
 
     # Matches
 

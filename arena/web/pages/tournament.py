@@ -11,7 +11,8 @@ from arena import api
 from arena.core.errors import BotError
 from arena.registry.submissions import INDEX_FILE, submissions_folder, submitted
 from arena.results.pages.figures import render
-from arena.results.run_status import RUNNING, BoardStatus, RunStatus
+from arena.results.run_status import RUNNING, RunStatus
+from arena.tournament.tournament import BoardStatus
 from arena.web.catalog import Log, LogCatalog, LogPlan, NotFoundError
 from arena.web.filters import name_in
 from arena.web.highlights import Highlight, featured
