@@ -94,7 +94,7 @@ class PlannedBot(NamedTuple):
     class_name: str
     bundle: str
     """Hash of its bundle."""
-    params: dict[str, Value]
+    params: Mapping[str, Value]
     options: str
     """Those of its spec."""
     isolation: Isolation

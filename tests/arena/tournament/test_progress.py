@@ -29,9 +29,9 @@ def test_what_is_missing_is_what_was_left_out(tmp_path, other_plan):
         here = [spec for spec in lacking if spec.block.board == index]
         touched = {spec.block.identity for spec in here}
         total = blocks * lineups
-        found = boards[index]
-        assert (found.matches, found.blocks) == (total - len(here), blocks - len(touched))
-        assert (found.planned, found.given_out) == (total, None)
+        status = boards[index]
+        assert (status.matches, status.blocks) == (total - len(here), blocks - len(touched))
+        assert (status.planned, status.given_out) == (total, None)
 
 
 def test_a_log_with_every_match_is_complete(tmp_path):
