@@ -247,6 +247,46 @@ def test_where_the_server_is_full_who_sends_no_request_makes_room(address, serve
         assert idle[1].recv(12) == b"HTTP/1.1 200"
 
 
+def slow_ones(servers) -> int:
+    """Return how many connections of a server make room for others."""
+    return sum(each in each.crowd.slow for each in servers[0].server_state.connections)
+
+
+FORM = "POST /play HTTP/1.1\r\nHost: {}:{}\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: {}\r\n\r\n"
+
+
+def test_where_the_server_is_full_the_slowest_bodies_make_room_and_quick_ones_stay(address, servers, monkeypatch):
+    monkeypatch.setattr(connections, "MAX_CONNECTIONS", 4)
+    monkeypatch.setattr(connections, "ADDRESS_SHARE", 1)
+    monkeypatch.setattr(connections, "REQUEST_TIMEOUT_SECONDS", 3600.0)
+    monkeypatch.setattr(connections, "SLOW_SECONDS", 0.2)
+    with contextlib.ExitStack() as held:
+        bodies = [held.enter_context(connected(address)) for _ in range(4)]
+        for place, body in enumerate(bodies):
+            send(body, FORM.format(*address, 9_000).encode() + b"a" * (8_999 if place == 0 else place))
+        wait_until(lambda: slow_ones(servers) == 4, "all are slow")
+        for slow in bodies[1:]:
+            wait_until(lambda: get(address).startswith(b"HTTP/1.1 200"), "a page is shown")
+            held.enter_context(connected(address))  # takes the place of the page
+            assert everything(slow) == b""
+        send(bodies[0], b"a")
+        assert bodies[0].recv(9) == b"HTTP/1.1 "
+
+
+def test_where_the_server_is_full_who_does_not_read_the_answer_makes_room(address, servers, monkeypatch):
+    monkeypatch.setattr(connections, "MAX_CONNECTIONS", 1)
+    monkeypatch.setattr(connections, "ADDRESS_SHARE", 1)
+    monkeypatch.setattr(connections, "UNREAD_TIMEOUT_SECONDS", 3600.0)
+    monkeypatch.setattr(connections, "SLOW_SECONDS", 0.2)
+    with socket.socket() as deaf:
+        deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        deaf.settimeout(PATIENCE)
+        deaf.connect(address)
+        send(deaf, "GET /games HTTP/1.1\r\nHost: {}:{}\r\n\r\n".format(*address).encode() * 1_000)
+        wait_until(lambda: slow_ones(servers) == 1, "it is slow to read")
+        assert get(address).startswith(b"HTTP/1.1 200")
+
+
 def test_who_is_refused_may_read_why_though_more_was_sent(address, servers, monkeypatch):
     monkeypatch.setattr(connections, "MAX_CONNECTIONS", 1)
     monkeypatch.setattr(connections, "LINGER_SECONDS", 3600.0)
