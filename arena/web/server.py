@@ -15,6 +15,7 @@ import uvicorn
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from arena.core.errors import ConfigError
+from arena.core.garbage import collect_often
 from arena.core.paths import home_folder
 from arena.sessions.registry import SessionRegistry
 from arena.web.addresses import Addresses
@@ -72,6 +73,7 @@ class Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begin to answer, and tell the service manager."""
+        collect_often()
         await super().startup(sockets)
         notify_service(READY)
 

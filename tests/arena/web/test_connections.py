@@ -1,6 +1,8 @@
 """What the server does with connections that keep it waiting, and with what is no request, over real sockets."""
 
+import asyncio
 import contextlib
+import gc
 import socket
 import threading
 
@@ -252,7 +254,10 @@ def slow_ones(servers) -> int:
     return sum(each in each.crowd.slow for each in servers[0].server_state.connections)
 
 
-FORM = "POST /play HTTP/1.1\r\nHost: {}:{}\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: {}\r\n\r\n"
+FORM = (
+    "POST /play HTTP/1.1\r\nHost: {}:{}\r\nContent-Type: application/x-www-form-urlencoded\r\n"
+    "Content-Length: {}\r\n\r\n"
+)
 
 
 def test_where_the_server_is_full_the_slowest_bodies_make_room_and_quick_ones_stay(address, servers, monkeypatch):
@@ -313,3 +318,20 @@ def test_of_many_who_are_refused_some_are_closed_at_once(address, servers, monke
         send(one, b"nothing like it\r\n\r\n")
         assert everything(one).startswith(b"HTTP/1.1 400")
         wait_until(lambda: not servers[0].server_state.connections, "it is closed")
+
+
+@pytest.fixture
+def rare_collections():
+    """Collect garbage as rarely as commands begin with."""
+    before = gc.get_threshold()
+    gc.set_threshold(100_000, 50, 50)
+    yield
+    gc.set_threshold(*before)
+    gc.unfreeze()
+
+
+def test_what_connections_leave_behind_does_not_pile_up(rare_collections, request):
+    address = request.getfixturevalue("address")
+    for _ in range(600):
+        assert get(address, "/static/web.css").startswith(b"HTTP/1.1 200")
+    assert sum(isinstance(each, asyncio.Transport) for each in gc.get_objects()) < 300
