@@ -28,7 +28,7 @@ class Talking(Bot):
         self.moves += 1
         value = 0.9 - 0.4 * self.moves
         self.evaluation = [value, -value] if self.seat == 0 else [-value, value]
-        if self.moves == 4:
+        if self.moves == 3:
             print("{SECRET}", file=sys.stderr)
             raise RuntimeError("{SECRET}")
         return state.legal_actions()[-1]
@@ -39,7 +39,8 @@ ADDRESSES = ("/contests/cup/bots/b1", "/api/v1/contests/cup/bots/b1/review")
 @pytest.fixture(scope="module")
 def played(tmp_path_factory):
     """Return a home in which a bot has played in two versions against another author's, and failed in the second."""
-    home = Home(tmp_path_factory.mktemp("home"), placement_blocks=4)
+    boards = [{"game": "connect_four", "players": [2]}]  # nobody wins before the fourth move
+    home = Home(tmp_path_factory.mktemp("home"), boards=boards)
     with closing(home):
         ann, bob = home.author("Ann"), home.author("Bob")
         home.hand_in(ann, "alpha", good(0))
@@ -101,7 +102,7 @@ def test_versions_are_compared_on_each_board_and_against_the_same_opponents(ask)
     newer, older = found["scores"]
     assert (newer["version"], older["version"], older["change"]) == (2, 1, None)
     assert newer["change"] == pytest.approx(newer["score"] - older["score"])
-    assert 0 < newer["forfeits"] <= newer["matches"] and older["forfeits"] == 0
+    assert newer["score"] == 0 and newer["forfeits"] == newer["matches"] > 0 == older["forfeits"]
     assert older["low"] <= older["score"] <= older["high"]
     assert {each["name"] for each in found["against"]} >= {"beta"}
     for each in found["against"]:
@@ -109,7 +110,7 @@ def test_versions_are_compared_on_each_board_and_against_the_same_opponents(ask)
             100 * (ahead + even / 2) / (ahead + even + behind) for ahead, even, behind in (each["older"], each["newer"])
         )
         assert each["change"] == pytest.approx(after - before)
-    assert sum(sum(each["newer"]) for each in found["against"]) == newer["matches"]
+    assert sum(sum(each["newer"]) for each in found["against"]) <= newer["matches"]
     page = ask("Ann", ADDRESSES[0], False).text
     assert "Versions by board" in page and "Head to head" in page
 
