@@ -320,7 +320,7 @@ def test_a_check_fails_for_a_game_that_breaks_it_and_says_so_in_a_line(monkeypat
     ids=["with its section", "section is a number", "another text"],
 )
 def test_a_reason_is_a_text_which_may_name_its_section(monkeypatch, why, status):
-    changed = {"reason": lambda self, parts: why}
+    changed = {"reason": lambda self, parts, names: why}
     assert run_check(BY_NAME["reasons"], made(monkeypatch, changed=changed)).status == status
 
 

@@ -222,6 +222,24 @@ def test_a_guided_first_match_is_solved_by_clicks(visit):
         expect(page).to_have_url(re.compile("/play[?]game="))
 
 
+def test_the_next_task_and_another_try_begin_at_the_words_of_the_task(visit):
+    page = visit("learn/epicycle", PHONE, touch=True)
+    lesson = lessons_of("epicycle").lesson[0]
+    for name in ("hand-0-L", "slot-6"):
+        click(page, page.locator(f'#board [data-part="{name}"].can').first)
+    expect(page.locator("#praise")).to_contain_text("That is legal, but not the task. You put a large piece")
+    expect(page.locator("#praise")).to_contain_text(lesson.hint)
+    expect(page.locator("#praise")).to_be_in_viewport()
+    page.click("#again")
+    expect(page.locator("#task")).to_be_in_viewport(ratio=1)
+    for name in ("hand-0-S", "slot-8"):
+        click(page, page.locator(f'#board [data-part="{name}"].can').first)
+    expect(page.locator("#praise")).to_contain_text("Well done. You put a small piece")
+    page.click("#next")
+    expect(page.locator("#task")).to_have_text(lessons_of("epicycle").lesson[1].task)
+    expect(page.locator("#task")).to_be_in_viewport(ratio=1)
+
+
 def test_without_scripts_the_page_says_who_is_to_move_and_why_moves_need_them(browser, address):  # noqa: F811
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
