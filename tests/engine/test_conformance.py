@@ -248,7 +248,7 @@ BROKEN = {
     ),
     "svg": wrong("state", svg=lambda self: SVG.format("<script/>")),
     "targets": wrong("state", targets=one_target),
-    "reasons": wrong("state", reason=lambda self, parts: int(parts[-1])),
+    "reasons": wrong("state", reason=lambda self, parts, names: int(parts[-1])),
     "sentences": wrong("state", prompt=lambda self, names=None, chosen=(): engine.Sentence("Your move", ("p99",))),
 }  # fmt: skip
 OF_KERNELS = {

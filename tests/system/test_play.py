@@ -329,7 +329,9 @@ def test_how_a_match_ended_is_shown_up_to_what_the_last_move_did(visit):
     )
     page.click("#see")
     page.wait_for_function("verdict => window.said.at(-1)?.trim() === verdict.trim()", arg=verdict)
-    said = [re.match(r"After ply (\d+) of (\d+): (.*) Back to the match", each) for each in page.evaluate("window.said")]
+    said = [
+        re.match(r"After ply (\d+) of (\d+): (.*) Back to the match", each) for each in page.evaluate("window.said")
+    ]
     shown = [(int(each[1]), int(each[2])) for each in said if each]
     assert shown == [(ply, plies) for ply in range(plies - 3, plies + 1)]
     assert said[-2][3] == last
@@ -340,7 +342,9 @@ def test_parts_of_pyramid_punch_are_called_by_words(visit):
     expect(page.locator('#board [data-part="tile-LOMS"]')).to_have_attribute(
         "aria-label", "large, stone, medium, small, clockwise"
     )
-    page.goto(page.url.partition("?")[0] + "?" + urlencode({"game": "pyramid_punch", "players": 2, "position": ROTATED}))
+    page.goto(
+        page.url.partition("?")[0] + "?" + urlencode({"game": "pyramid_punch", "players": 2, "position": ROTATED})
+    )
     page.locator('#board [data-part="tile-0"].can').click()
     expect(page.locator('#board [data-part="turn-1"]')).to_have_attribute("aria-label", "90° clockwise")
 

@@ -250,7 +250,7 @@ def final_page(portal: Portal, request: Request, view: ContestView, start: int) 
     )
 
 
-CERTIFICATE = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1120 790" width="1120" height="790" role="img"
+CERTIFICATE = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1120 790" role="img"
  font-family="Georgia, serif" text-anchor="middle" fill="#1d2733"><title>{title}</title>
 <rect width="1120" height="790" fill="#fffdf7"/>
 <rect x="24" y="24" width="1072" height="742" fill="none" stroke="#b8860b" stroke-width="3"/>

@@ -22,6 +22,16 @@ class Contestant(NamedTuple):
     bot: BotRecord
 
 
+class ListedBot(NamedTuple):
+    """A bot in the list of all."""
+
+    name: str
+    versions: int
+    games: list[str]
+    """Names of the games that it plays."""
+    logs: list[str]
+
+
 class Result(NamedTuple):
     """The row of a bot on the leaderboard of a board."""
 
@@ -44,7 +54,12 @@ def list_of(catalog: LogCatalog, links: Links) -> Page:
     for each in contestants:
         by_name.setdefault(name_in(each.bot.spec), []).append(each)
     rows = [
-        (name, len({each.bot.identity for each in of}), sorted({each.log.name for each in of}))
+        ListedBot(
+            name,
+            len({each.bot.identity for each in of}),
+            sorted({game for each in of for game in _games(each)}),
+            sorted({each.log.name for each in of}),
+        )
         for name, of in sorted(by_name.items())
     ]
     return page("bots.html", links, title="Bots", rows=rows, problems=problems)
@@ -89,6 +104,15 @@ def _contestants(catalog: LogCatalog) -> tuple[list[Contestant], list[str]]:
             continue
         found += [Contestant(log, plan, bot) for bot in plan.resolved.bots]
     return found, problems
+
+
+def _games(of: Contestant) -> set[str]:
+    """Return the games of a bot in a tournament, without their options."""
+    schedule = of.plan.schedule
+    entry = of.plan.resolved.bots.index(of.bot)
+    return {
+        game_name(board.game) for board in schedule.boards if entry in board.entries and not is_foreign_name(board.game)
+    }
 
 
 def _results(catalog: LogCatalog, of: Contestant, ends: float | None) -> list[Result]:

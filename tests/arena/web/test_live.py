@@ -274,6 +274,9 @@ def test_without_scripts_the_page_has_the_present_position_and_a_link_to_the_nex
     assert all(label in still for label in match.names)
 
 
+VIEWERS = 100
+
+
 def shown(events):
     return [board for event in events for board in shown_by(event)]
 
@@ -288,8 +291,8 @@ def frames_of(boards):
 
 @pytest.fixture(scope="module")
 def watched(tmp_path_factory):
-    """The same tournament run twice: by nobody watched, and watched, also by a server that is killed, and a reader that
-    reads nothing.
+    """The same tournament run twice: by nobody watched, and watched, also by a server with many viewers that is killed,
+    and a reader that reads nothing.
     """
     hold = tmp_path_factory.mktemp("hold") / "on"
     hold.touch()
@@ -312,13 +315,18 @@ def watched(tmp_path_factory):
 
     server = start_arena("serve", "--home", home_of(config), "--port", 0, folder=config.parent)
     address = server.stdout.readline().split()[0]
-    stream = urllib.request.urlopen(f"{address}tournaments/small/live/events", timeout=PATIENCE)
-    wait_until(lambda: b"data: " in stream.readline(), "the server sends an event")
+    place = f"{address}tournaments/small/live/events"
+    streams = [urllib.request.urlopen(place, timeout=PATIENCE) for _ in range(VIEWERS)]
+    for stream in streams:
+        wait_until(lambda stream=stream: b"data: " in stream.readline(), "the server sends every viewer an event")
     wait_until(lambda: look() or shown(events), "a match is shown")
     hold.unlink()
-    wait_until(lambda: b"data: " in stream.readline(), "it sends the next one")
+    for stream in streams:
+        wait_until(lambda stream=stream: b"data: " in stream.readline(), "it sends every viewer the next one")
     server.kill()
     server.communicate()
+    for stream in streams:
+        stream.close()
     wait_until(look, "the run has ended")
     for _ in range(10):
         look()
@@ -353,7 +361,7 @@ def test_plies_and_evaluations_of_a_run_are_shown_and_are_those_that_the_log_has
 
 
 @pytest.mark.system
-def test_a_log_that_was_watched_is_the_same_as_one_that_was_not(watched):
+def test_a_log_that_a_hundred_watched_is_the_same_as_one_that_nobody_watched(watched):
     config, alone, _ = watched
     assert results(config) == results(alone)
 

@@ -291,7 +291,9 @@ def test_whoever_looks_is_told_why_a_part_cannot_be_clicked(server, token):
             assert (told["section"], told["anchor"]) == ("§2 Whose turn it is", "2-whose-turn-it-is")
     told = why(server, address, "slot-5", version=version).json()
     assert told["why"].startswith("Slot 5 is 4 slots from the gap") and told["section"] == "§3 What is allowed"
-    assert why(server, address, "hand-0-S", "slot-5", version=version).json()["why"].startswith("A small piece takes one")
+    assert (
+        why(server, address, "hand-0-S", "slot-5", version=version).json()["why"].startswith("A small piece takes one")
+    )
     assert why(server, address, "hand-0-S", version=version).json() == {"why": ""}
     where = {"game": "epicycle", "players": 2}
     told = why(server, "/analysis", "hand-0-S", **where, moves="S-").json()
@@ -312,7 +314,9 @@ def test_asking_about_what_is_no_part_tells_nothing(server, token, parts):
     assert (answer.status_code, answer.json()) == (200, {"why": ""})
 
 
-@pytest.mark.parametrize("broken", [lambda self, parts: 1 / 0, lambda self, parts: None, lambda self, parts: 5])
+@pytest.mark.parametrize(
+    "broken", [lambda self, parts, names: 1 / 0, lambda self, parts, names: None, lambda self, parts, names: 5]
+)
 def test_a_game_whose_reasons_fail_tells_nothing(server, monkeypatch, broken):
     from engine.state import KernelState
 
