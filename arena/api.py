@@ -58,6 +58,7 @@ __all__ = [
     "by_board",
     "compare_in",
     "comparison_so_far",
+    "costs",
     "crosstable",
     "dataset",
     "export",
@@ -290,6 +291,16 @@ def variance(
     return variance(target, game, players, home)
 
 
+def costs(
+    target: str | Path, game: str | None = None, players: int | None = None, home: str | Path | None = None
+) -> dict[tuple[str, int], pd.DataFrame]:
+    """Return what a move of each bot took, in seconds and in tries of actions, by board."""
+    from arena.results.costs import costs
+
+    with Tournament.open(target, home) as tournament:
+        return costs(tournament, game, players)
+
+
 def power(
     target: str | Path,
     a: str,
@@ -331,10 +342,17 @@ def faults(target: str | Path, home: str | Path | None = None) -> pd.DataFrame:
         return faults(tournament)
 
 
-def matches(target: str | Path, game: str, players: int, home: str | Path | None = None) -> pd.DataFrame:
-    """Return a row for each seat of a board's matches, in canonical order."""
+def matches(
+    target: str | Path, game: str, players: int, home: str | Path | None = None, costs: bool = False
+) -> pd.DataFrame:
+    """Return a row for each seat of a board's matches, in canonical order.
+
+    `costs` adds what the moves of each seat cost (`moves`, `seconds`, `cpu_seconds`, `visits`), which depends on the
+    machine.
+    """
     import pandas
 
+    from arena.results.costs import with_costs
     from arena.results.matches import board_matches
 
     with Tournament.open(target, home) as tournament:
@@ -343,6 +361,7 @@ def matches(target: str | Path, game: str, players: int, home: str | Path | None
             spec = foreign_name(game) if schedule.is_foreign else load_game(game, players).spec
             if (board.game, board.players) == (spec, players):
                 frame = board_matches(tournament, index)
+                frame = with_costs(frame, tournament, index) if costs else frame
                 if not tournament.plan.has_seats:
                     frame = frame.assign(seat=pandas.array([None] * len(frame), "Int64"))
                 return frame

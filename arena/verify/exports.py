@@ -60,7 +60,8 @@ def compare_exports(store: Store, plan: LoggedPlan, findings: Findings) -> Compa
 def _existing_exports(folder: Path, schedule: Schedule) -> Iterator[ExportRequest]:
     """Yield which exports exist beside a log, by the names of files."""
     slugs = [board.slug for board in schedule.boards]
-    for what, names in (("leaderboards", slugs), ("crosstable", [f"{slug}_crosstable" for slug in slugs])):
+    of_boards = {what: [f"{slug}_{what}" for slug in slugs] for what in ("crosstable", "costs")}
+    for what, names in ({"leaderboards": slugs} | of_boards).items():
         formats: list[str] = [kind for kind in FORMATS if any((folder / f"{name}.{kind}").is_file() for name in names)]
         if formats:
             yield what, formats

@@ -70,6 +70,18 @@ def variance(boards: BoardOptions) -> None:
     print_variance(boards)
 
 
+@app.command(epilog="Example: arena costs configs/demo.toml --game epicycle")
+def costs(boards: BoardOptions) -> None:
+    """Print what a move of each bot took.
+
+    Times are those of the machine that played, from the log. What searches tried is told by bots that tell it, as uct
+    with visits=true.
+    """
+    from arena.cli.costs import print_costs
+
+    print_costs(boards)
+
+
 @app.command(epilog="Example: arena power configs/demo.toml greedy random --game epicycle --players 2")
 def power(
     boards: BoardOptions,
@@ -144,7 +156,9 @@ def export(
     target: Target,
     what: Annotated[
         list[str] | None,
-        typer.Option(help="leaderboards, crosstable, matches or report, joined by commas. Default: leaderboards."),
+        typer.Option(
+            help="leaderboards, crosstable, costs, matches or report, joined by commas. Default: leaderboards."
+        ),
     ] = None,
     format: Annotated[
         list[str] | None,
