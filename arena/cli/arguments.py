@@ -135,7 +135,9 @@ class MatchupOptions:
     """Options of `arena compare` about what is played, as `arena.runner.options.Matchup` has them."""
 
     a: Annotated[str, typer.Argument(metavar="A", help="A bot: name, name:key=value, file.py or folder.")]
-    b: Annotated[str, typer.Argument(metavar="B", help="Another bot.")]
+    b: Annotated[str | None, typer.Argument(metavar="[B]", help="Another bot. With --from by default all others.")] = (
+        None
+    )
     game: Annotated[str | None, typer.Option(help="A game spec. Needed unless --from says it.")] = None
     players: Annotated[int | None, typer.Option(help="Number of players. Default: the fewest of the game.")] = None
     fillers: Annotated[

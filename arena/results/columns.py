@@ -227,6 +227,10 @@ losses | matches | , | L: matches in which the bot's place is worse than the opp
 difference | -2 to 2 | +.3f | difference ± 95 %: mean of the bot's return minus the opponent's, matches weighing alike
 difference_ci_low, difference_ci_high | -2 to 2 | +.3f: 95 % interval of the difference, made like that of
     `mean_return`; empty below two blocks
+p_value | 0 to 1 | .2g: two-sided, that the difference is 0 in truth, of this pair alone: Student's t over blocks; at
+    least 2 / 2^d for d blocks whose difference is not 0, and 1 below two blocks
+p_adjusted | 0 to 1 | .2g | p (Holm): `p_value` adjusted by Holm's method for all pairs of the board, with `--bot` for
+    all pairs of that bot: of boards of equal bots, at most 1 in 20 has any pair at or below 0.05
 {LEAD_COLUMNS}
 alpha_rank | 0 to 1: only with `--alpha-rank`: share of the row's bot in a population of 50 where the better of two
     spreads (alpha 0.1); the shares of all bots sum to 1

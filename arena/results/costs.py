@@ -111,7 +111,7 @@ def board_costs(tournament: Tournament, index: int) -> pd.DataFrame:
         for entry in entries
     ]
     frame = pd.DataFrame(rows, columns=COSTS.names[:-1])
-    times = [name for name in frame if "seconds" in name]
+    times = [name for name in COSTS.names if "seconds" in name]
     frame[times] = frame[times].astype(float).round(6)
     frame["visits_per_move"] = frame["visits_per_move"].astype(float).round(1)
     return with_parameters(frame, entries)

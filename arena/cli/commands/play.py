@@ -180,7 +180,8 @@ def compare(
     """Play two bots against each other until a test decides.
 
     The test is a sequential probability ratio test (SPRT); in every block of matches the bots swap seats.
-    With --from, two bots of any log are compared by the matches that it has of both, foreign results too.
+    With --from, two bots of any log are compared by the matches that it has of both, foreign results too; without B,
+    bot A with every other one, with p-values that hold for all of them together.
     """
     if source is None:
         from arena.workers.parent import preload
