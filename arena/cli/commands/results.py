@@ -135,7 +135,7 @@ def plot(
         str,
         typer.Argument(
             metavar="WHAT",
-            help="ratings, crosstable, seats, variance, convergence, lengths, endings or clocks.",
+            help="ratings, responses, crosstable, seats, variance, convergence, lengths, endings or clocks.",
         ),
     ],
     game: Annotated[str | None, typer.Option(help="Only this game.")] = None,

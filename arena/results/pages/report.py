@@ -98,6 +98,7 @@ def board_results(tournament: Tournament, index: int, known: ComputedResults | N
         calls=_calls(store, board.game, played),
         limits=schedule.limits,
         out=out,
+        entries=[schedule.entries[entry] for entry in sorted(board.entries)],
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from arena.core.errors import ConfigError
 from arena.results.pages.figures.matches import clocks, endings, forfeits, lengths
 from arena.results.pages.figures.ratings import convergence, crosstable, misfits, ratings
+from arena.results.pages.figures.responses import responses
 from arena.results.pages.figures.returns import seats, variance
 from arena.results.pages.figures.style import BoardResults, Figure, render, shortened
 from engine.errors import did_you_mean
@@ -34,6 +35,7 @@ def check_figure(name: str) -> None:
 
 FIGURES: dict[str, Callable[[BoardResults], Figure | None]] = {
     "ratings": ratings,
+    "responses": responses,
     "crosstable": crosstable,
     "seats": seats,
     "variance": variance,
