@@ -275,6 +275,28 @@ visits_per_move | simulations | ,.0f | visits a move: mean number of tries of ac
 """),
 )
 
+PAPER = Table(
+    "Table of a paper",
+    "`arena export --what paper`: a row for every bot of every board, best first",
+    columns(f"""
+{BOARD_COLUMNS}
+rank | rank: position on the board, by `rating`
+bot: label
+matches | matches | ,: in complete blocks
+rating | TrueSkill points | .2f: as on the leaderboard
+rating_ci_low, rating_ci_high | TrueSkill points | .2f: 95 % interval of the rating
+mean_return | -1 to 1 | +.3f: as on the leaderboard
+mean_return_ci_low, mean_return_ci_high | -1 to 1 | +.3f: 95 % interval of the mean return
+difference | -2 to 2 | +.3f: the effect size: mean of the bot's return minus that of the board's first bot, in the
+    matches that both played; empty for the first bot, and for bots that never met it
+difference_ci_low, difference_ci_high | -2 to 2 | +.3f: 95 % interval of the difference
+p_adjusted | 0 to 1 | .2g: of that difference, adjusted by Holm's method for all pairs of the board, so that it holds
+    whichever bot came out first
+seconds_per_move | s | .3g: as of `arena costs`
+visits_per_move | simulations | ,.0f: as of `arena costs`
+"""),
+)
+
 VARIANCE = Table(
     "Variance",
     "`arena variance`, `arena.variance`: mean returns by seat, then shares of the variance of a return",

@@ -17,6 +17,7 @@ from arena.results.exported import EXPORTS, JSON_LINES, REPORT_NAME
 from arena.results.leaderboard_files import render_tables
 from arena.results.leaderboards import leaderboards
 from arena.results.match_files import check_match_columns, write_matches
+from arena.results.paper import write_paper
 from arena.tournament.tournament import Tournament
 from engine.errors import did_you_mean
 
@@ -48,6 +49,8 @@ def export_log(
 
         tables.append((folder / REPORT_NAME, report_page(tournament)))
     files = [write_file(path, [content]) for path, content in tables]
+    if "paper" in what:
+        files += write_paper(folder, tournament, formats, columns)
     if "matches" in what:
         files += write_matches(folder, tournament, formats or [JSON_LINES], columns)
     return [*files, *write_plan_and_versions(folder, tournament.published(), tournament.store.runs.last_versions())]

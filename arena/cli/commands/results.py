@@ -157,7 +157,7 @@ def export(
     what: Annotated[
         list[str] | None,
         typer.Option(
-            help="leaderboards, crosstable, costs, matches or report, joined by commas. Default: leaderboards."
+            help="leaderboards, crosstable, costs, matches, paper or report, joined by commas. Default: leaderboards."
         ),
     ] = None,
     format: Annotated[
@@ -179,6 +179,26 @@ def export(
     from arena.cli.exporting import export_files
 
     export_files(target, what, format, columns, out, home)
+
+
+@app.command(epilog="Example: arena cite demo --format text")
+def cite(
+    target: Annotated[
+        str | None,
+        typer.Argument(metavar="CONFIG|DB", help="A tournament: how to reproduce it is told too."),
+    ] = None,
+    format: Annotated[
+        Literal["bibtex", "text", "cff"], typer.Option(help="cff is the format of CITATION.cff.")
+    ] = "bibtex",
+    home: Home = None,
+) -> None:
+    """Print how to cite the arena, and a tournament.
+
+    arena export --what paper writes the paragraphs, tables and references of a paper.
+    """
+    from arena.cli.citing import print_citation
+
+    print_citation(target, format, home)
 
 
 @app.command(epilog="Example: arena serve --open")

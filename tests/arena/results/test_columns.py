@@ -16,6 +16,7 @@ from arena.results.diff import diff
 from arena.results.leaderboards import faults, leaderboard
 from arena.results.match_files import seat_frames
 from arena.results.matches import board_matches
+from arena.results.paper import paper_table
 from arena.results.parameters import with_parameters
 from arena.stats.variance import variance_table
 from arena.store import Store
@@ -50,6 +51,7 @@ def frames(tmp_path_factory):
             "matches": next(seat_frames(Tournament(store, plan))),
             "board_matches": with_costs(matches, Tournament(store, plan), 0),
             "costs": board_costs(Tournament(store, plan), 0),
+            "paper": paper_table(Tournament(store, plan)),
         }
 
 
