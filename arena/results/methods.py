@@ -85,8 +85,8 @@ def _played(tournament: Tournament, matches: int, forfeits: int) -> str:
     said = f"{forfeits:,} seats were forfeited" if forfeits else "No match was forfeited"
     return (
         f"By {TOOL} {package_version()}, a {schedule.scheduler.describe()} of {len(bots):,} bots was played on "
-        f"{boards}, with {lengths}; {matches:,} matches count. Bots: {listed(bots)}. Each set of bots that met played blocks "
-        f"(planned: {listed([f'{count:,}' for count in blocks])}) in which seats rotate ({plan.line_ups}), with "
+        f"{boards}, with {lengths}; {matches:,} matches count. Bots: {listed(bots)}. Each set of bots that met played "
+        f"blocks (planned: {listed([f'{count:,}' for count in blocks])}) in which seats rotate ({plan.line_ups}), with "
         f"{list_dice_kinds(schedule.dice_kinds()) or 'public'} dice and seed {plan.seed}. A move had a limit of "
         f"{plan.limits.seconds_per_move:g} s. {said}."
     )
