@@ -66,6 +66,8 @@ class BoardRecord(Model):
     """Blocks by table given out so far where they depend on results; None where not known, and on other boards."""
     disqualified: dict[Text, int] | None
     """Last rounds by label, with `counts`; None in a board's first stage."""
+    tables: list[list[Text]] | None = None
+    """Labels of the tables that `counts` are of, where results decide which there are; written only there."""
 
 
 class BotRecord(Model):
@@ -250,6 +252,9 @@ class ResolvedPlan(Model):
     def as_json(self, indent: int | None = None) -> str:
         """Return the plan as JSON; equal plans have equal texts."""
         data = self.model_dump(exclude=None if self.foreign else {"foreign"})
+        for board in data["boards"]:
+            if board["tables"] is None:
+                del board["tables"]
         return json.dumps(data, indent=indent, sort_keys=True)
 
     def schedule(self) -> Schedule:
@@ -321,7 +326,8 @@ def _stage(board: BoardRecord, places: dict[str, int]) -> Stage | None:
     if board.counts is None:
         return None
     counts, out = tuple(board.counts), board.disqualified
-    return Stage(counts, counts, None if out is None else tuple(sorted((places[bot], out[bot]) for bot in out)))
+    tables = None if board.tables is None else tuple(tuple(places[bot] for bot in table) for table in board.tables)
+    return Stage(counts, counts, None if out is None else tuple(sorted((places[bot], out[bot]) for bot in out)), tables)
 
 
 def _progress(schedule: Schedule | None, index: int, labels: Sequence[str]) -> dict[str, Any]:
@@ -329,7 +335,9 @@ def _progress(schedule: Schedule | None, index: int, labels: Sequence[str]) -> d
     stage = schedule.stage(index) if schedule else None
     out = stage.disqualified if stage else None
     last_rounds = None if out is None else {labels[entry]: last for entry, last in out}
-    return {"counts": [*stage.counts] if stage else None, "disqualified": last_rounds}
+    found = stage.tables if stage else None
+    tables = None if found is None else [[labels[entry] for entry in table] for table in found]
+    return {"counts": [*stage.counts] if stage else None, "disqualified": last_rounds, "tables": tables}
 
 
 def _check_players(board: BoardRecord) -> None:

@@ -26,6 +26,18 @@ class Stage(NamedTuple):
     """Blocks given out before this stage, all in the log; equal to `counts` when nothing is left to play."""
     disqualified: tuple[tuple[int, int], ...] | None
     """Disqualified entries with the last rounds that they play; None in the first stage, where rounds decide."""
+    tables: tuple[Table, ...] | None = None
+    """The tables so far, in the order in which they were found, where results decide which there are."""
+
+
+class StandingsTable(NamedTuple):
+    """A table that a kind of schedule shows of a board: a bracket, or how bots stand."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str | int, ...], ...]
+    note: str = ""
+    """What its columns mean."""
 
 
 class Results(Protocol):
@@ -38,6 +50,14 @@ class Results(Protocol):
     @property
     def out(self) -> Mapping[int, int]:
         """Disqualified entries with the last rounds that they played."""
+
+    @property
+    def last_stages(self) -> Mapping[int, int]:
+        """Disqualified entries with the stages, from 0, at whose end they were disqualified."""
+
+    @property
+    def stage_count(self) -> int:
+        """Stages so far."""
 
     @property
     def entries(self) -> np.ndarray:
@@ -54,6 +74,10 @@ class Results(Protocol):
     @property
     def blocks(self) -> np.ndarray:
         """(matches,) numbers of blocks, from 0; the matches of a block lie together."""
+
+    @property
+    def stages(self) -> np.ndarray:
+        """(matches,) numbers of stages, from 0, in order."""
 
 
 class Scheduler(Model, ABC):
@@ -73,6 +97,8 @@ class Scheduler(Model, ABC):
     """Whether configurations may name it."""
     hints: ClassVar[ConfigHints] = {}
     """Of the keys that `arena init` writes commented out."""
+    finds_tables: ClassVar[bool] = False
+    """Whether results decide which tables there are: `tables` has those of the first stage, `next` adds others."""
     has_rounds: ClassVar[bool] = False
     """Whether the plan changes from round to round, as events say."""
     takes_turns: ClassVar[bool] = False
@@ -102,22 +128,36 @@ class Scheduler(Model, ABC):
 
     @abstractmethod
     def tables(self, board: Board, entries: Sequence[Entry]) -> Sequence[Table]:
-        """Return every table that a board may have, as numbers of entries in the order of `board.entries`."""
+        """Return every table that a board may have, as numbers of entries in the order of `board.entries`.
+
+        A kind that `finds_tables` returns those of the first stage alone.
+        """
 
     def start(self, board: Board, tables: Sequence[Table]) -> Sequence[int]:
         """Return the blocks of the first stage, by table; by default as many for each as the plan has."""
         return (board.blocks,) * len(tables)
 
-    def next(self, board: Board, tables: Sequence[Table], results: Results) -> Sequence[int]:
+    def next(self, board: Board, tables: Sequence[Table], results: Results) -> Sequence[int] | Mapping[Table, int]:
         """Return the blocks up to the end of the next stage, by table: `results.counts` when nothing is left to play.
 
-        A table with a disqualified bot plays no more, whatever is returned for it.
+        A kind that `finds_tables` returns the blocks that the next stage adds, by table, new tables among them; none
+        when nothing is left to play. A table with a disqualified bot plays no more, whatever is returned for it.
         """
         return results.counts
 
     def budget(self, board: Board, tables: Sequence[Table]) -> int:
         """Return the blocks that the board will have if nobody is disqualified; stages may not give out more."""
         return sum(self.start(board, tables))
+
+    def with_seed(self, seed: int) -> Self:
+        """Return the same schedule with the tournament's seed, for a kind that draws lots."""
+        return self
+
+    def standings(
+        self, board: Board, tables: Sequence[Table], results: Results, labels: Sequence[str]
+    ) -> Sequence[StandingsTable]:
+        """Return what is shown of a board beside its leaderboard, as of complete stages; `labels` are by entry."""
+        return ()
 
     # Seats
 
