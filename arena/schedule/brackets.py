@@ -7,11 +7,11 @@ left, it plays the final; in the round before, as many of a table go on as fill 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from arena.schedule.meetings import Meeting
+from arena.schedule.meetings import Meeting, MeetingRule
 from arena.schedule.seeding import spread
 from arena.schedule.tables import Table
 
@@ -45,9 +45,9 @@ class BracketMeeting:
 class Bracket:
     """A knockout up to its present round."""
 
-    def __init__(self, rules: BracketRules, seeds: Sequence[int], entries: Sequence[int]) -> None:
+    def __init__(self, rules: BracketRules, rule: MeetingRule, seeds: Sequence[int], entries: Sequence[int]) -> None:
         """Begin with the first round; `seeds` are the entries, the best first, `entries` the same in their order."""
-        self.rules, self.entries = rules, tuple(entries)
+        self.rules, self.rule, self.entries = rules, rule, tuple(entries)
         self.seeds = {entry: place for place, entry in enumerate(seeds)}
         self.defeats = dict.fromkeys(seeds, 0)
         self.byes = dict.fromkeys(seeds, 0)
@@ -71,7 +71,23 @@ class Bracket:
         """Entries that are not out, by seed."""
         return [entry for entry in self.seeds if entry not in self.left_in]
 
-    def close_round(self, out: Collection[int]) -> None:
+    def take(self, played: Mapping[Table, Meeting], out: Collection[int]) -> None:
+        """Take the next stage, given what was played in it and who is disqualified at its end."""
+        seeds = [*self.seeds]
+        for each in self.present:
+            if each.order or each.meeting.table not in played:
+                continue
+            each.meeting = each.meeting.followed_by(played[each.meeting.table])
+            order = each.meeting.order(seeds, out)
+            each.order = order if self.rule.is_decided(each.meeting, order, each.best, out) else []
+        if self.winner is None and all(each.order for each in self.present):
+            self._close_round(out)
+
+    def next_blocks(self) -> dict[Table, int]:
+        """Return the blocks of the next stage, by table."""
+        return {each.meeting.table: self.rule.more(each.meeting) for each in self.present if not each.order}
+
+    def _close_round(self, out: Collection[int]) -> None:
         """End the round, whose meetings all have their orders, and draw the next one; `out` are the disqualified."""
         self.out |= {*out}
         closing = self.present

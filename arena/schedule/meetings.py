@@ -7,9 +7,9 @@ in halves, so that everything is a whole number.
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from fractions import Fraction
-from typing import Annotated, NamedTuple
+from typing import Annotated, NamedTuple, Protocol, TypeVar, cast
 
 import numpy as np
 from pydantic import BeforeValidator, Field
@@ -63,26 +63,22 @@ class Meeting(NamedTuple):
 
 def played_meetings(board: Board, results: Results) -> list[dict[Table, Meeting]]:
     """Return what was played on a board, by stage and table."""
-    found: list[dict[Table, Meeting]] = [{} for _ in range(results.stage_count)]
-    entries, ranks = results.entries, results.ranks
-    if not len(entries):
-        return found
-    place = np.zeros(max(board.entries) + 1, np.int64)
-    place[list(board.entries)] = np.arange(len(board.entries))
-    by_key = np.argsort(place[entries], axis=1)
-    units = 2 * (ranks[:, :, None] < ranks[:, None, :]).sum(axis=2) + (ranks[:, :, None] == ranks[:, None, :]).sum(
-        axis=2
-    )
-    units = np.take_along_axis(units - 1, by_key, axis=1)
-    first = np.flatnonzero(np.diff(results.blocks, prepend=-1))
-    tables = np.take_along_axis(entries, by_key, axis=1)[first].tolist()
-    blocks: dict[tuple[int, Table], list[tuple[int, ...]]] = {}
-    for stage, table, of_block in zip(
-        results.stages[first].tolist(), tables, np.add.reduceat(units, first).tolist(), strict=True
-    ):
-        blocks.setdefault((stage, tuple(table)), []).append(tuple(of_block))
-    for (stage, of_table), made in blocks.items():
-        found[stage][of_table] = Meeting(of_table, tuple(made), 1)
+    found: list[dict[Table, Meeting]] = results.kept.setdefault("meetings", [])
+    since = int(np.searchsorted(results.stages, len(found)))
+    blocks: list[dict[Table, list[tuple[int, ...]]]] = [{} for _ in range(len(found), results.stage_count)]
+    entries, ranks = results.entries[since:], results.ranks[since:]
+    if len(entries):
+        place = np.zeros(max(board.entries) + 1, np.int64)
+        place[list(board.entries)] = np.arange(len(board.entries))
+        by_key = np.argsort(place[entries], axis=1)
+        ahead, level = (compare(ranks[:, :, None], ranks[:, None, :]) for compare in (np.less, np.equal))
+        units = np.take_along_axis(2 * ahead.sum(axis=2) + level.sum(axis=2) - 1, by_key, axis=1)
+        first = np.flatnonzero(np.diff(results.blocks[since:], prepend=-1))
+        tables = np.take_along_axis(entries, by_key, axis=1)[first].tolist()
+        totals = np.add.reduceat(units, first).tolist()
+        for stage, table, of_block in zip(results.stages[since:][first].tolist(), tables, totals, strict=True):
+            blocks[stage - len(found)].setdefault(tuple(table), []).append(tuple(of_block))
+    found += [{table: Meeting(table, tuple(made), 1) for table, made in each.items()} for each in blocks]
     return found
 
 
@@ -94,6 +90,52 @@ def as_table(board: Board, members: Collection[int]) -> Table:
 def out_after(results: Results, stage: int) -> set[int]:
     """Return the entries that are disqualified at the end of a stage, or before."""
     return {entry for entry, last in results.last_stages.items() if last <= stage}
+
+
+class MeetingRule(NamedTuple):
+    """When a meeting is decided."""
+
+    blocks: int
+    """Of each of its stages."""
+    most: int
+    """Blocks after which points decide, and seeds where they are equal."""
+    margin: float
+    """Standard errors of the difference between the last that goes on and the next, from which that is decided."""
+
+    def more(self, meeting: Meeting) -> int:
+        """Return the blocks of a meeting's next stage."""
+        return min(self.blocks, self.most - len(meeting.blocks))
+
+    def is_decided(self, meeting: Meeting, order: Sequence[int], best: int, out: Collection[int]) -> bool:
+        """Return whether it is decided who are the `best` of a meeting, the first of its order."""
+        count = len(meeting.blocks)
+        if count >= self.most or not {*out}.isdisjoint(meeting.table):
+            return True
+        leads = meeting.lead(order[best - 1], order[best])
+        lead, squares = sum(leads), sum(each * each for each in leads)
+        if lead <= 0 or (count < 2 and self.margin):
+            return False
+        return lead**2 * (count - 1) >= Fraction(self.margin) ** 2 * (count * squares - lead**2)
+
+
+class MeetingFold(Protocol):
+    """What a kind of schedule makes of meetings, stage by stage."""
+
+    def take(self, played: Mapping[Table, Meeting], out: Collection[int]) -> None:
+        """Take the next stage, given what was played in it and who is disqualified at its end."""
+
+
+Fold = TypeVar("Fold", bound=MeetingFold)
+
+
+def folded(board: Board, results: Results, new: Callable[[], Fold]) -> Fold:
+    """Return a fold after complete stages, of which it takes those that it has not taken before."""
+    fold, done = results.kept.get("fold") or (new(), 0)
+    played = played_meetings(board, results)
+    for stage in range(done, results.stage_count):
+        fold.take(played[stage], out_after(results, stage))
+    results.kept["fold"] = fold, results.stage_count
+    return cast(Fold, fold)
 
 
 def _as_number(value: object) -> object:
@@ -108,24 +150,10 @@ class MeetingScheduler(SeededScheduler, ABC):
     max_blocks: Annotated[int, Field(ge=1, le=10_000_000)] | None = None
     """Blocks after which points decide a meeting, and seeds where they are equal; by default four times `blocks`."""
 
-    def most(self, board: Board) -> int:
-        """Return the most blocks of a meeting."""
-        return max(board.blocks, self.max_blocks or MAX_BLOCKS_FACTOR * board.blocks)
-
-    def more(self, board: Board, meeting: Meeting) -> int:
-        """Return the blocks of a meeting's next stage."""
-        return min(board.blocks, self.most(board) - len(meeting.blocks))
-
-    def is_decided(self, board: Board, meeting: Meeting, order: Sequence[int], best: int, out: Collection[int]) -> bool:
-        """Return whether it is decided who are the `best` of a meeting, the first of its order."""
-        count = len(meeting.blocks)
-        if count >= self.most(board) or not {*out}.isdisjoint(meeting.table):
-            return True
-        leads = meeting.lead(order[best - 1], order[best])
-        lead, squares = sum(leads), sum(each * each for each in leads)
-        if lead <= 0 or (count < 2 and self.margin):
-            return False
-        return lead**2 * (count - 1) >= Fraction(self.margin) ** 2 * (count * squares - lead**2)
+    def rule(self, board: Board) -> MeetingRule:
+        """Return when a meeting of a board is decided."""
+        most = max(board.blocks, self.max_blocks or MAX_BLOCKS_FACTOR * board.blocks)
+        return MeetingRule(board.blocks, most, self.margin)
 
 
 def points_text(meeting: Meeting, order: Sequence[int], labels: Sequence[str]) -> str:

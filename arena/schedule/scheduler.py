@@ -79,6 +79,10 @@ class Results(Protocol):
     def stages(self) -> np.ndarray:
         """(matches,) numbers of stages, from 0, in order."""
 
+    @property
+    def kept(self) -> dict[str, Any]:
+        """What the kind of schedule keeps of these stages, so that it need not read them again with the next ones."""
+
 
 class Scheduler(Model, ABC):
     """A kind of schedule. Its fields are its keys in a configuration and in the plan.

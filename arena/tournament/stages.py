@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -141,6 +142,7 @@ class LoggedResults:
         self.counts: Sequence[int] = ()
         self.out: dict[int, int] = {}
         self.last_stages: dict[int, int] = {}
+        self.kept: dict[str, Any] = {}
 
     def take(self, blocks: Iterable[Block], counts: Sequence[int], out: Mapping[int, int]) -> bool:
         """Take the results of a stage's blocks, in this order; return whether all of them are in the log, complete.

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from arena.schedule.boards import Board, Entry
 from arena.schedule.brackets import Bracket, BracketMeeting, BracketRules, most_meetings
-from arena.schedule.meetings import MeetingScheduler, out_after, played_meetings, points_text
+from arena.schedule.meetings import MeetingScheduler, folded, points_text
 from arena.schedule.scheduler import ConfigHints, Results, StandingsTable
 from arena.schedule.tables import Table
 
@@ -40,11 +40,10 @@ class Knockout(MeetingScheduler):
         return tuple(each.meeting.table for each in self._new_bracket(board).present)
 
     def next(self, board: Board, tables: Sequence[Table], results: Results) -> dict[Table, int]:
-        present = self.bracket(board, results).present
-        return {each.meeting.table: self.more(board, each.meeting) for each in present if not each.order}
+        return self.bracket(board, results).next_blocks()
 
     def budget(self, board: Board, tables: Sequence[Table]) -> int:
-        return most_meetings(len(board.entries), self._rules(board)) * self.most(board)
+        return most_meetings(len(board.entries), self._rules(board)) * self.rule(board).most
 
     def standings(
         self, board: Board, tables: Sequence[Table], results: Results, labels: Sequence[str]
@@ -57,22 +56,10 @@ class Knockout(MeetingScheduler):
 
     def bracket(self, board: Board, results: Results) -> Bracket:
         """Return the bracket after complete stages."""
-        bracket = self._new_bracket(board)
-        for stage, played in enumerate(played_meetings(board, results)):
-            out = out_after(results, stage)
-            seeds = [*bracket.seeds]
-            for each in bracket.present:
-                if each.order or each.meeting.table not in played:
-                    continue
-                each.meeting = each.meeting.followed_by(played[each.meeting.table])
-                order = each.meeting.order(seeds, out)
-                each.order = order if self.is_decided(board, each.meeting, order, each.best, out) else []
-            if all(each.order for each in bracket.present):
-                bracket.close_round(out)
-        return bracket
+        return folded(board, results, lambda: self._new_bracket(board))
 
     def _new_bracket(self, board: Board) -> Bracket:
-        return Bracket(self._rules(board), self.seeds(board), board.entries)
+        return Bracket(self._rules(board), self.rule(board), self.seeds(board), board.entries)
 
     def _rules(self, board: Board) -> BracketRules:
         lives = 1 if self.elimination == "single" else 2

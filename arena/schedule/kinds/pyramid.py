@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Annotated, ClassVar, NamedTuple
 
 from pydantic import Field
 
 from arena.schedule.boards import Board, Entry
-from arena.schedule.meetings import Meeting, MeetingScheduler, as_table, out_after, played_meetings, points_text
+from arena.schedule.meetings import Meeting, MeetingRule, MeetingScheduler, as_table, folded, points_text
 from arena.schedule.scheduler import ConfigHints, Results, StandingsTable
 from arena.schedule.tables import Table
 
@@ -34,9 +34,9 @@ class Challenge(NamedTuple):
 class Hill:
     """A pyramid after some challenges: who holds the top, and who comes next."""
 
-    def __init__(self, board: Board, seeds: Sequence[int]) -> None:
+    def __init__(self, board: Board, rule: MeetingRule, seeds: Sequence[int]) -> None:
         """Begin with the best seed on top, and the others waiting, the best first."""
-        self.board, self.seeds = board, tuple(seeds)
+        self.board, self.rule, self.seeds = board, rule, tuple(seeds)
         self.holder = seeds[0]
         self.waiting = deque(seeds[1:])
         self.defeated: set[int] = set()
@@ -49,11 +49,14 @@ class Hill:
         few = len(self.waiting) < self.board.players - 1
         return few or len(self.done) >= most or self.defeated >= {*self.waiting}
 
-    def order(self, out: Collection[int]) -> list[int]:
-        """Return the entries of the present meeting, the best first."""
-        return self.present.order([self.holder, *(entry for entry in self.seeds if entry != self.holder)], out)
+    def take(self, played: Mapping[Table, Meeting], out: Collection[int]) -> None:
+        """Take the next stage, given what was played in it and who is disqualified at its end."""
+        self.present = self.present.followed_by(played.get(self.present.table, Meeting(self.present.table)))
+        order = self.present.order([self.holder, *(entry for entry in self.seeds if entry != self.holder)], out)
+        if self.rule.is_decided(self.present, order, 1, out):
+            self._close(order, out)
 
-    def close(self, order: Sequence[int], out: Collection[int]) -> None:
+    def _close(self, order: Sequence[int], out: Collection[int]) -> None:
         """End the present meeting and call the next challengers."""
         winner, others = order[0], order[1:]
         self.done.append(Challenge(self.holder, self.present, winner, tuple(order)))
@@ -85,16 +88,16 @@ class Pyramid(MeetingScheduler):
     """Meetings at most; by default as many as let every bot challenge twice."""
 
     def tables(self, board: Board, entries: Sequence[Entry]) -> Sequence[Table]:
-        return (Hill(board, self.seeds(board)).present.table,)
+        return (Hill(board, self.rule(board), self.seeds(board)).present.table,)
 
     def next(self, board: Board, tables: Sequence[Table], results: Results) -> dict[Table, int]:
         hill = self.hill(board, results)
         if hill.is_finished(self._challenge_count(board)):
             return {}
-        return {hill.present.table: self.more(board, hill.present)}
+        return {hill.present.table: hill.rule.more(hill.present)}
 
     def budget(self, board: Board, tables: Sequence[Table]) -> int:
-        return self._challenge_count(board) * self.most(board)
+        return self._challenge_count(board) * self.rule(board).most
 
     def standings(
         self, board: Board, tables: Sequence[Table], results: Results, labels: Sequence[str]
@@ -115,14 +118,7 @@ class Pyramid(MeetingScheduler):
 
     def hill(self, board: Board, results: Results) -> Hill:
         """Return the pyramid after complete stages."""
-        hill = Hill(board, self.seeds(board))
-        for stage, played in enumerate(played_meetings(board, results)):
-            out = out_after(results, stage)
-            hill.present = hill.present.followed_by(played.get(hill.present.table, Meeting(hill.present.table)))
-            order = hill.order(out)
-            if self.is_decided(board, hill.present, order, 1, out):
-                hill.close(order, out)
-        return hill
+        return folded(board, results, lambda: Hill(board, self.rule(board), self.seeds(board)))
 
     def _challenge_count(self, board: Board) -> int:
         return self.challenges or PASSES * -(-(len(board.entries) - 1) // (board.players - 1))
