@@ -26,6 +26,7 @@ from arena.runner.run import Outcome, Progress, Run
 from arena.runner.single import play_match, retold
 from arena.schedule.blocks import Schedule
 from arena.schedule.foreign import foreign_name
+from arena.schedule.scheduler import StandingsTable
 from arena.store import Store, set_aside
 from arena.tournament.dice_keys import finish_log
 from arena.tournament.finding import find_match
@@ -271,6 +272,13 @@ def leaderboard(
 
     with Tournament.open(target, home) as tournament:
         return by_board(tournament.schedule, leaderboards(tournament, plackett_luce))
+
+
+def standings(target: str | Path, home: str | Path | None = None) -> dict[tuple[str, int], Sequence[StandingsTable]]:
+    """Return the brackets and standings of a tournament, by game spec and player count; none for most schedules."""
+    with Tournament.open(target, home) as tournament:
+        boards = enumerate(tournament.schedule.boards)
+        return {(board.game, board.players): tournament.standings(index) for index, board in boards}
 
 
 def crosstable(

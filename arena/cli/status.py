@@ -6,7 +6,7 @@ import json
 import sys
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from arena.core.errors import ArenaError
 from arena.core.paths import DEFAULT_HOME, home_path
 from arena.results.run_status import RUNNING, RunStatus, run_status, run_statuses
 from arena.runner.progress import duration, per_second
+from arena.schedule.scheduler import StandingsTable
 from arena.tournament.tournament import BoardStatus
 
 POLL_SECONDS = 2.0
@@ -95,7 +96,23 @@ def print_run(found: RunStatus, as_json: bool) -> None:
         print_json(found.as_data())
         return
     Output().print(RunStatusView(found))
+    for board in found.boards:
+        print_standings(board.standings)
     print_resuming([found.resume])
+
+
+def print_standings(tables: Sequence[StandingsTable]) -> None:
+    """Print what a kind of schedule shows of a board."""
+    out = Output()
+    for table in tables:
+        out.print(f"\n{table.title}", style="bold")
+        columns = {
+            name: [str(row[number]) for row in table.rows] for number, name in enumerate(table.columns) if table.rows
+        }
+        if columns:
+            out.print(fitted_table(columns, table.texts, [], out.width))
+        if table.note:
+            out.print(table.note)
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
@@ -12,6 +13,7 @@ from arena.core.models import Model
 from arena.schedule.boards import Board, Entry
 from arena.schedule.seatings import base_orders, seat_places
 from arena.schedule.tables import Table
+from engine.errors import one_line
 
 ConfigHints = Mapping[str, tuple[Any, str]]
 """By key: a value for example, and what the key means."""
@@ -30,7 +32,8 @@ class Stage(NamedTuple):
     """The tables so far, in the order in which they were found, where results decide which there are."""
 
 
-class StandingsTable(NamedTuple):
+@dataclass(frozen=True)
+class StandingsTable:
     """A table that a kind of schedule shows of a board: a bracket, or how bots stand."""
 
     title: str
@@ -38,6 +41,20 @@ class StandingsTable(NamedTuple):
     rows: tuple[tuple[str | int, ...], ...]
     note: str = ""
     """What its columns mean."""
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The columns that hold more than numbers."""
+        return tuple(
+            name
+            for number, name in enumerate(self.columns)
+            if not all(str(row[number]).replace(".", "", 1).isdigit() for row in self.rows)
+        )
+
+    def printable(self) -> StandingsTable:
+        """Return it with every text on one line."""
+        rows = tuple(tuple(one_line(cell) if isinstance(cell, str) else cell for cell in row) for row in self.rows)
+        return replace(self, title=one_line(self.title), rows=rows)
 
 
 class Results(Protocol):
@@ -112,6 +129,11 @@ class Scheduler(Model, ABC):
     def has_stages(self) -> bool:
         """Whether its blocks depend on results."""
         return type(self).next is not Scheduler.next
+
+    @property
+    def has_standings(self) -> bool:
+        """Whether it shows standings of its own."""
+        return type(self).standings is not Scheduler.standings
 
     @property
     def has_usual_orders(self) -> bool:

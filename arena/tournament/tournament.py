@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +16,7 @@ from arena.match.stored import StoredMatch
 from arena.plan.model import ResolvedPlan
 from arena.schedule.blocks import Block, Schedule
 from arena.schedule.foreign import ForeignSchedule
+from arena.schedule.scheduler import StandingsTable
 from arena.store import Store
 from arena.tournament.counted import BoardMatches, foreign_blocks, read_board, read_foreign
 from arena.tournament.disqualification import find_disqualified, in_plan
@@ -24,7 +25,7 @@ from arena.tournament.log_keys import with_complete_blocks, with_disclosed_keys,
 from arena.tournament.logs import find_log
 from arena.tournament.lookup import lineups_in_log
 from arena.tournament.seats import labels_of
-from arena.tournament.stages import with_stages
+from arena.tournament.stages import complete_results, with_stages
 from engine.errors import one_line
 
 PAGE_BLOCKS = 64
@@ -50,6 +51,8 @@ class BoardStatus:
     """Last round played, counted from 1, by label."""
     given_out: int | None
     """Matches given out so far where blocks depend on results; None elsewhere."""
+    standings: list[StandingsTable]
+    """Bracket or standings of its kind of schedule, as of complete stages; none for most kinds."""
 
 
 class Forfeit(NamedTuple):
@@ -212,6 +215,7 @@ class Tournament:
             forfeits=sum(1 for _ in self.forfeits(board)),
             disqualified={one_line(schedule.entries[entry].label): last + 1 for entry, last in sorted(out.items())},
             given_out=None if stage is None else given_out,
+            standings=[each.printable() for each in self.standings(board)],
         )
 
     # Matches
@@ -250,6 +254,14 @@ class Tournament:
                     block = schedule.block(board, number, table)
                     for lineup, seat, cause in found[number].get(block.identity, ()):
                         yield Forfeit(block, place, lineup, seat, cause)
+
+    def standings(self, board: int) -> Sequence[StandingsTable]:
+        """Return what the kind of schedule shows of a board as of complete stages: a bracket, or how bots stand."""
+        schedule = self.schedule
+        if not schedule.scheduler.has_standings:
+            return ()
+        tables, results = complete_results(self.store, schedule, board)
+        return schedule.scheduler.standings(schedule.boards[board], tables, results, self.labels)
 
     def extents(self, decided: bool) -> Extents:
         """Return the extents of all boards; `decided` is whether no stage follows on any."""
