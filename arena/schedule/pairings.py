@@ -115,7 +115,8 @@ def _groups(ranked: Sequence[int], size: int, times: Mapping[Group, int], most: 
         met.update({Group(pair): count for pair in itertools.combinations(sorted(group), 2)})
     dead: set[Group] = set()
     chosen: list[Group] = []
-    open_sets = [(ranked, _candidates([ranked[0]], ranked[1:], size, met))]
+    places = {bot: place for place, bot in enumerate(ranked)}
+    open_sets = [(ranked, _candidates([ranked[0]], ranked[1:], size, met, places))]
     left = MAX_SEARCHED_GROUPS
     while open_sets:
         rest, groups = open_sets[-1]
@@ -130,7 +131,7 @@ def _groups(ranked: Sequence[int], size: int, times: Mapping[Group, int], most: 
                 return [*chosen, group]
             if Group(others) not in dead:
                 chosen.append(group)
-                open_sets.append((others, _candidates([others[0]], others[1:], size, met)))
+                open_sets.append((others, _candidates([others[0]], others[1:], size, met, places)))
                 break
         else:
             dead.add(Group(rest))
@@ -139,11 +140,14 @@ def _groups(ranked: Sequence[int], size: int, times: Mapping[Group, int], most: 
     return None
 
 
-def _candidates(members: list[int], rest: Sequence[int], size: int, met: Mapping[Group, int]) -> Iterator[Group]:
+def _candidates(
+    members: list[int], rest: Sequence[int], size: int, met: Mapping[Group, int], places: Mapping[int, int]
+) -> Iterator[Group]:
     """Yield every set of the members with others: those who met least first, and then those next in rank."""
     if len(members) == size:
         yield Group(members)
         return
-    near = sorted(rest, key=lambda other: sum(met.get(Group((other, member)), 0) for member in members))
+    times = {other: sum(met.get(Group((other, member)), 0) for member in members) for other in rest}
+    near = sorted(rest, key=lambda other: (times[other], places[other]))
     for at, other in enumerate(near):
-        yield from _candidates([*members, other], near[at + 1 :], size, met)
+        yield from _candidates([*members, other], near[at + 1 :], size, met, places)
