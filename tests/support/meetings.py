@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -80,7 +80,11 @@ class PlayedBoard:
             self.counts = [0] * len(self.tables)
             given = dict(zip(self.tables, self.kind.start(self.board, self.tables), strict=True))
         else:
-            given = dict(self.kind.next(self.board, self.tables, self))
+            following = self.kind.next(self.board, self.tables, self)
+            if not isinstance(following, Mapping):
+                paired = zip(self.tables, following, self.counts, strict=True)
+                following = {table: count - before for table, count, before in paired}
+            given = dict(following)
         given = {table: count for table, count in given.items() if count and self.out.keys().isdisjoint(table)}
         if not given:
             return False
@@ -88,19 +92,26 @@ class PlayedBoard:
         self.stage_tables.append(given)
         for table in given.keys() - {*self.tables}:
             assert list(table) == [each for each in self.board.entries if each in table]
-        self.tables += [table for table in given if table not in {*self.tables}]
+        known = {*self.tables}
+        self.tables += [table for table in given if table not in known]
         self.counts += [0] * (len(self.tables) - len(self.counts))
+        place = {table: number for number, table in enumerate(self.tables)}
         for table, count in given.items():
-            self.counts[self.tables.index(table)] += count
-            for _ in range(count):
-                shown = self.strength(table, self.rng)[self.places] + self.rng.normal(0, 1, self.places.shape)
-                self._entries.append(np.array(table)[self.places])
-                self._ranks.append((shown[:, None, :] > shown[:, :, None]).sum(axis=2))
-                self._stages.append(stage)
+            self.counts[place[table]] += count
+            shown = self.performances(table, count)
+            self._entries += [np.array(table)[self.places]] * count
+            self._ranks += [*(shown[:, :, None, :] > shown[:, :, :, None]).sum(axis=3)]
+            self._stages += [stage] * count
         for table in given:
             for each in self.disqualify_after(stage, table):
                 self.out[each], self.last_stages[each] = 10**6, stage
         return True
+
+    def performances(self, table: Table, count: int) -> np.ndarray:
+        """Return what decides matches, the more the better, by block, line-up and seat."""
+        luck = self.rng.normal(0, 1, (count, *self.places.shape))
+        found: np.ndarray = self.strength(table, self.rng)[self.places] + luck
+        return found
 
     @property
     def meetings(self) -> Counter[int]:
