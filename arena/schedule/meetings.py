@@ -6,6 +6,7 @@ in halves, so that everything is a whole number.
 
 from __future__ import annotations
 
+import re
 from abc import ABC
 from collections.abc import Callable, Collection, Mapping, Sequence
 from fractions import Fraction
@@ -139,7 +140,9 @@ def folded(board: Board, results: Results, new: Callable[[], Fold]) -> Fold:
 
 
 def _as_number(value: object) -> object:
-    return float(value) if type(value) is int else value
+    """Return whole numbers, and numbers in the text of a schedule, as they are meant."""
+    is_number = type(value) is int or (isinstance(value, str) and re.fullmatch(r"[0-9]{1,4}(\.[0-9]{1,6})?", value))
+    return float(str(value)) if is_number else value
 
 
 class MeetingScheduler(SeededScheduler, ABC):

@@ -79,7 +79,7 @@ class WorldBoard(PlayedBoard):
 
 
 def judge(trial: Trial, players: int, blocks: int, seed: int) -> dict[str, Any]:
-    """Play one world; return the matches that it took, whether the best was found, and the pairs the wrong way round."""
+    """Play one world; return the matches that it took, whether the best was found, and the share of wrong pairs."""
     played = WorldBoard(trial.kind.with_seed(seed), players, blocks, seed)
     played.play()
     results = results_of(played.entries, played.ranks)
