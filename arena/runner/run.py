@@ -105,7 +105,8 @@ class Run:
         bundles = {key: json.dumps({name: text.hex() for name, text in files}) for key, files in sources.items()}
         games = {f"game {name}": str(rules) for name, rules in self.plan.rules.items()}
         started, versions = datetime.now(UTC).isoformat(), json.dumps({**self.first.versions, **games})
-        self._number = self.store.begin_run(resolved, versions, started, bots, bundles, self._events)
+        has_rounds = self.plan.schedule.scheduler.has_rounds
+        self._number = self.store.begin_run(resolved, versions, started, bots, bundles, self._events, has_rounds)
 
     def play_missing(self) -> None:
         """Play stage after stage with workers that are started for it, and write what they have played."""

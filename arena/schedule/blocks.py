@@ -144,11 +144,15 @@ class Schedule:
 
     def compared_pair(self, index: int) -> tuple[int, ...] | None:
         """Return the two who take turns in one seat of a board, in which alone they are compared; None elsewhere."""
-        return self.tables[index][0][:2] if self.scheduler.takes_turns else None
+        return self.tables[index][0][:2] if self.takes_turns(index) else None
 
     def fillers(self, index: int) -> tuple[int, ...]:
         """Return the entries that fill the other seats where two take turns in one."""
-        return self.tables[index][0][2:] if self.scheduler.takes_turns else ()
+        return self.tables[index][0][2:] if self.takes_turns(index) else ()
+
+    def takes_turns(self, index: int) -> bool:
+        """Return whether two take turns in one seat of a board."""
+        return self.scheduler.takes_turns(self.boards[index].players)
 
     @functools.cached_property
     def tables(self) -> tuple[tuple[Table, ...], ...]:

@@ -121,9 +121,9 @@ class Scheduler(Model, ABC):
     finds_tables: ClassVar[bool] = False
     """Whether results decide which tables there are: `tables` has those of the first stage, `next` adds others."""
     has_rounds: ClassVar[bool] = False
-    """Whether the plan changes from round to round, as events say."""
-    takes_turns: ClassVar[bool] = False
-    """Whether the first two entries of the one table take turns in a seat, in which alone they are compared."""
+    """Whether the plan changes from round to round, each of which follows from the one before."""
+    has_events: ClassVar[bool] = False
+    """Whether rounds are bound to events: bots that join and leave."""
 
     @property
     def has_stages(self) -> bool:
@@ -186,6 +186,13 @@ class Scheduler(Model, ABC):
         return ()
 
     # Seats
+
+    def takes_turns(self, players: int) -> bool:
+        """Return whether the first two entries of the one table take turns in a seat, in which alone they are compared.
+
+        It may depend on the number of players.
+        """
+        return False
 
     def base_order(self, players: int, table: Table, number: int) -> Table:
         """Return the entries of a table in a round in the order that line-ups are told from."""

@@ -162,10 +162,11 @@ class Store(StoreReader):
         bots: Iterable[BotRow],
         bundles: dict[str, str],
         events: Iterable[EventRow] = (),
+        has_rounds: bool = False,
     ) -> int:
         """Record a run, its bots and their bundles (JSON of hexadecimal files, by hash); return its number.
 
-        `events` are those that a round of a contest is bound to.
+        `events` are those that a round of a contest is bound to. Plans that have rounds are kept as what differs.
         """
         with self.transaction():
             for event in events:
@@ -179,7 +180,7 @@ class Store(StoreReader):
                     self.insert_new("bots", self._next("bots", "bot"), *row)
                     known.add(bot.identity)
             run = self._next("runs", "run")
-            if run > 1 and (run - 1) % WHOLE_PLAN_RUNS and self.runs.has_rounds():
+            if run > 1 and (run - 1) % WHOLE_PLAN_RUNS and has_rounds:
                 self._pack_plan(run - 1, plan)
             self.insert_new("runs", run, plan, versions, started, None)
         return run

@@ -54,7 +54,7 @@ def read_event(row: EventRow) -> Event:
 
 def is_season(plan: ResolvedPlan) -> bool:
     """Return whether a plan is that of a contest's round."""
-    return plan.schedule().scheduler.has_rounds
+    return plan.schedule().scheduler.has_events
 
 
 def round_number(schedule: Schedule) -> int:
@@ -175,8 +175,8 @@ def follow(store: Store) -> Iterator[LoggedRound]:
     for row in store.runs.events():
         rows[row.round].append(row)
     season: Season | None = None
-    for run, text, is_last in _rounds(store):
-        plan = _read_plan(text, f"the plan of run {run} cannot be read")
+    for run, text, is_last in plans_in_order(store):
+        plan = read_plan_text(text, f"the plan of run {run} cannot be read")
         schedule = plan.schedule()
         if not isinstance(schedule.scheduler, Ladder):
             raise StoreError(f"the plan of run {run} is no round of a contest")
@@ -194,7 +194,7 @@ def follow(store: Store) -> Iterator[LoggedRound]:
         raise StoreError(f"there are events of round {min(rows)}, which is not in the log")
 
 
-def _rounds(store: Store) -> Iterator[tuple[int, str, bool]]:
+def plans_in_order(store: Store) -> Iterator[tuple[int, str, bool]]:
     """Yield the first run and the plan of every round, and whether it is the last; runs may go on with a round."""
     found: tuple[int, str] | None = None
     for run, text in store.runs.by_number():
@@ -206,7 +206,7 @@ def _rounds(store: Store) -> Iterator[tuple[int, str, bool]]:
         yield *found, True
 
 
-def _read_plan(text: str, where: str) -> ResolvedPlan:
+def read_plan_text(text: str, where: str) -> ResolvedPlan:
     try:
         data: Any = json.loads(text)
         return ResolvedPlan.read(data, where)

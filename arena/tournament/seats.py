@@ -64,7 +64,7 @@ class PlanSeats:
         Where results decide which tables there are, one that may come yet has the place `NOT_PLANNED`.
         """
         planned = self._schedule.tables[board]
-        if schedule.scheduler.takes_turns:
+        if schedule.takes_turns(board):
             return [*enumerate(planned)]
         if schedule.scheduler.finds_tables:
             place = {table: number for number, table in enumerate(schedule.tables[board])}

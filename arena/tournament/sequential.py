@@ -47,7 +47,7 @@ def add_block(tally: Tally, schedule: Schedule, block: Block, results: Mapping[i
 
 def compared_seat(schedule: Schedule, block: Block) -> int:
     """Return the seat in which the two are compared; of a seat-swapped pair the first."""
-    return block.round % schedule.boards[block.board].players if schedule.scheduler.takes_turns else 0
+    return block.round % schedule.boards[block.board].players if schedule.takes_turns(block.board) else 0
 
 
 def tally_of(store: Store, schedule: Schedule) -> Tally:

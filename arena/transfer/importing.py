@@ -163,7 +163,7 @@ class _RecordChecker:
             raise RecordError(f"{where}: the plan has no board {match.game}, {match.players} players")
         board = schedule.boards[index]
         seats = [self.entries.get(label, -1) for label in match.labels]
-        twice = len(set(seats)) < len(seats) and not schedule.scheduler.takes_turns
+        twice = len(set(seats)) < len(seats) and not schedule.takes_turns(index)
         if twice or not set(seats) <= set(board.entries):
             raise RecordError(f"{where}: the plan does not seat {', '.join(match.labels)} together on {board.title}")
         if match.lineup >= schedule.lineups(board):

@@ -17,6 +17,7 @@ from arena.registry.bundles import MAX_BUNDLE_BYTES, Bundle
 from arena.schedule.boards import Entry
 from arena.schedule.ladder_rounds import Event, Joined
 from arena.store import BotRow, EventRow
+from arena.store.plan_deltas import unpack_plan
 from arena.tournament.seasons import is_season, read_event
 from arena.verify.findings import Findings
 
@@ -124,12 +125,18 @@ def _read_runs(db: sqlite3.Connection, contents: LogContents, findings: Findings
     known: dict[str | bytes, LoggedPlan | None] = {}
     season: LoggedPlan | None = None
     query = "SELECT run, plan, versions, started, finished FROM runs ORDER BY run DESC"
-    for run, text, versions, started, finished in db.execute(query):
+    following = ""
+    for run, kept, versions, started, finished in db.execute(query):
         with findings.guard(f"run {run}: its times and versions cannot be read", table="runs"):
             for when in (started, *filter(None, [finished])):
                 datetime.fromisoformat(when)
             if not all(isinstance(version, str) for version in dict(json.loads(versions)).values()):
                 raise StoreError("a version is no text")
+        text = kept
+        if isinstance(kept, bytes) and season is None:
+            with findings.guard(f"run {run}: its plan cannot be read", table="runs"):
+                text = unpack_plan(kept, following)
+        following = text if isinstance(text, str) else following
         if season is not None:  # its rounds are followed, not read one by one
             season.runs.append(run)
             continue
