@@ -145,11 +145,12 @@ def first_plan(request: TuneRequest, worker: WorkerProcess, home: str | Path | N
         scheduler = checked(Tuning, tuning)
     except ValueError as error:
         raise ConfigError(f"param: {str(error).removeprefix('tuning: ')}") from None
+    openings = [chosen_plies(request.opening, game.default_opening) for game in games]
     schedule = Schedule(
         seed=request.seed,
         entries=(start.entry(START, START), *(bot.entry(label, label) for label, bot in by_label.items())),
         boards=tuple(
-            Board.of(game, (), request.blocks, chosen_plies(request.opening, game.default_opening)) for game in games
+            Board.of(game, (), request.blocks, opening) for game, opening in zip(games, openings, strict=True)
         ),
         permutations=False,
         scheduler=scheduler,
