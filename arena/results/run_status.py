@@ -25,7 +25,7 @@ from arena.tournament.tournament import BoardStatus, Tournament
 from engine.errors import one_line
 
 RUNNING, COMPLETE, INTERRUPTED, NOT_COMPLETE = "running", "complete", "interrupted", "not complete"
-RESUMABLE_COMMANDS = (["run"], ["compare"])
+RESUMABLE_COMMANDS = (["run"], ["compare"], ["tune"])
 """Commands that resume when repeated."""
 
 

@@ -26,7 +26,8 @@ from arena.runner.options import RunOptions
 from arena.runner.run import Outcome, Progress, Run
 from arena.schedule.blocks import Block, Schedule
 from arena.schedule.kinds.tuning import Tuning
-from arena.schedule.tuning.iterations import is_over, next_schedule, tuning_of
+from arena.schedule.tuning.iterations import is_over, next_schedule, recommended, tuning_of
+from arena.schedule.tuning.space import Values
 from arena.store import Store
 from arena.tournament.dice_keys import now, with_dice_keys
 from arena.tournament.logs import LOG_FILE
@@ -69,6 +70,11 @@ class TuneResult:
     def tuning(self) -> Tuning:
         """The parameters, the trials so far, and what else the plan says of the run."""
         return tuning_of(self.schedule)
+
+    @property
+    def values(self) -> Values:
+        """Values of the tuned bot, or what the iterations so far recommend."""
+        return recommended(self.tuning)
 
     @property
     def name(self) -> str:

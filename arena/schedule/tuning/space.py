@@ -19,7 +19,7 @@ DIGITS = 28
 """Of decimal arithmetic."""
 GRID_DIGITS = 4
 """Significant digits of a real value: of its range on a linear scale, else of itself."""
-HALF = Decimal("0.5")
+HALF, MORE_THAN_HALF = Decimal("0.5"), Decimal("0.500001")
 Values = tuple[int | float, ...]
 """One for each parameter."""
 
@@ -67,8 +67,8 @@ class TunedParameter(Model):
             return 0.0
         with localcontext(Context(prec=DIGITS)):
             exact = self._exact(Decimal(place))
-            below = self._place(max(exact - HALF, self._ends[0]))
-            return float((self._place(exact + HALF) - below) / 2)
+            here = self._place(exact)
+            return float(max(self._place(exact + MORE_THAN_HALF) - here, here - self._place(exact - MORE_THAN_HALF)))
 
     @property
     def _ends(self) -> tuple[Decimal, Decimal]:
