@@ -24,7 +24,8 @@ from arena.cli.output import (
 from arena.cli.progress import Display
 from arena.core.errors import ConfigError, adding_saved_state
 from arena.plan.resolve import Plan
-from arena.results.tuning import Claim, learning_curve, smoothed
+from arena.results.tuning import Claim
+from arena.results.tuning_curve import learning_curve, smoothed
 from arena.runner.progress import per_second
 from arena.schedule.kinds.tuning import Tuning
 from arena.tuning.driver import Step, TuneResult, tune

@@ -1,4 +1,4 @@
-"""Results of a tuning run: its learning curve, and how much better its result is than the start."""
+"""The claim of a tuning run: how much better its result is than the start."""
 
 from __future__ import annotations
 
@@ -8,21 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pandas as pd
 from scipy.special import stdtrit
 
 from arena.core.errors import ConfigError
 from arena.results.comparison import LoggedComparison, compare_in
 from arena.schedule.kinds.tuning import START, TUNED, Tuning
-from arena.schedule.tuning.space import values_at
 from arena.stats.estimates import ScoreEstimate, mean_and_variance
 from arena.stats.sprt import regularised
 from arena.tournament.tournament import Tournament
 
 CONFIDENCE = 0.95
-SMOOTHED_SHARE = 5
-"""The curve is smoothed over a fifth of the iterations."""
 
 
 @dataclass(frozen=True)
@@ -82,26 +77,3 @@ def overall(boards: Sequence[LoggedComparison]) -> ScoreEstimate:
     freedom = total**2 / sum(each**2 / max(count - 1, 1) for each, count in zip(variances, counts, strict=True))
     reach = float(stdtrit(freedom, (1 + CONFIDENCE) / 2)) * math.sqrt(total) / len(boards)
     return ScoreEstimate(mean, max(mean - reach, -2.0), min(mean + reach, 2.0))
-
-
-def learning_curve(tuning: Tuning, board: int | None = None) -> pd.DataFrame:
-    """Return a row an iteration: the values gone on from, and the difference found, of a board or their mean.
-
-    The difference is the mean return of `plus` less that of `minus`, or of a candidate less that of the start.
-    """
-    names = [parameter.name for parameter in tuning.parameters]
-    rows = []
-    for number, trial in enumerate(tuning.trials, 1):
-        values = values_at(tuning.parameters, trial.point) if tuning.method == "spsa" else trial.first
-        found = trial.difference if board is None else trial.differences[board]
-        rows.append((number, *values, found))
-    return pd.DataFrame(rows, columns=["iteration", *names, "difference"])
-
-
-def smoothed(values: np.ndarray) -> np.ndarray:
-    """Return the running mean of values over a fifth of them."""
-    width = max(len(values) // SMOOTHED_SHARE, 1)
-    sums = np.concatenate([[0.0], np.cumsum(values)])
-    ends = np.arange(1, len(values) + 1)
-    begins = np.maximum(ends - width, 0)
-    return (sums[ends] - sums[begins]) / (ends - begins)

@@ -27,6 +27,7 @@ from arena.results.matches import chosen_boards, seat_frame
 from arena.results.pages.figures import BoardResults, Figure, check_figure, figure, figures, render, shortened
 from arena.results.pages.templates import board_name, single_file, unpacked
 from arena.results.tables import records
+from arena.results.tuning_curve import curve_of_board
 from arena.results.variance import board_variance
 from arena.schedule.scheduler import StandingsTable
 from arena.store import Store
@@ -102,6 +103,7 @@ def board_results(tournament: Tournament, index: int, known: ComputedResults | N
         limits=schedule.limits,
         out=out,
         entries=[schedule.entries[entry] for entry in sorted(board.entries)],
+        curve=curve_of_board(schedule, index),
     )
 
 

@@ -10,6 +10,7 @@ from arena.results.pages.figures.ratings import convergence, crosstable, misfits
 from arena.results.pages.figures.responses import responses
 from arena.results.pages.figures.returns import seats, variance
 from arena.results.pages.figures.style import BoardResults, Figure, render, shortened
+from arena.results.pages.figures.tuning import tuning, tuning_lead
 from engine.errors import did_you_mean
 
 __all__ = ["FIGURES", "BoardResults", "Figure", "check_figure", "figure", "figures", "render", "shortened"]
@@ -34,6 +35,8 @@ def check_figure(name: str) -> None:
 
 
 FIGURES: dict[str, Callable[[BoardResults], Figure | None]] = {
+    "tuning": tuning,
+    "tuning_lead": tuning_lead,
     "ratings": ratings,
     "responses": responses,
     "crosstable": crosstable,

@@ -63,6 +63,8 @@ class BoardResults:
     """Disqualified bots, by entry."""
     entries: Sequence[Entry] = ()
     """Bots of the board, in the order of the plan."""
+    curve: pd.DataFrame | None = None
+    """Of a tuning run, as of `arena.results.tuning.learning_curve`, with places of values in their ranges."""
 
 
 @dataclass(frozen=True)
