@@ -184,7 +184,7 @@ def test_a_plug_in_that_cannot_be_used_is_refused_in_a_line(monkeypatch, found, 
 
 def test_every_file_is_a_kind_of_its_name_and_configurations_may_name_all_but_what_a_command_makes():
     assert [kind_named(name).kind for name in BUILT_IN_KINDS] == [*BUILT_IN_KINDS]
-    assert {kind.kind for kind in kinds.kinds()} == {*BUILT_IN_KINDS} - {"duel", "ladder"}
+    assert {kind.kind for kind in kinds.kinds()} == {*BUILT_IN_KINDS} - {"duel", "ladder", "tuning"}
 
 
 @pytest.mark.parametrize(

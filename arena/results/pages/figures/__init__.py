@@ -35,8 +35,6 @@ def check_figure(name: str) -> None:
 
 
 FIGURES: dict[str, Callable[[BoardResults], Figure | None]] = {
-    "tuning": tuning,
-    "tuning_lead": tuning_lead,
     "ratings": ratings,
     "responses": responses,
     "crosstable": crosstable,
@@ -48,5 +46,7 @@ FIGURES: dict[str, Callable[[BoardResults], Figure | None]] = {
     "endings": endings,
     "forfeits": forfeits,
     "clocks": clocks,
+    "tuning": tuning,
+    "tuning_lead": tuning_lead,
 }
 """All figures by name, in the order of a report."""
