@@ -17,7 +17,7 @@ from arena.plan.model import ResolvedPlan
 from arena.schedule.blocks import Schedule
 from arena.schedule.kinds.tuning import Tuning
 from arena.schedule.tuning import bayes
-from arena.schedule.tuning.iterations import (
+from arena.schedule.tuning_iterations import (
     Identify,
     compared_values,
     planned_values,

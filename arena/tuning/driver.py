@@ -1,6 +1,6 @@
 """Play a tuning run into its log, iteration after iteration, and compare its result with the start.
 
-What an iteration has follows from the one before (`arena.schedule.tuning.iterations`); a process that is killed loses
+What an iteration has follows from the one before (`arena.schedule.tuning_iterations`); a process that is killed loses
 nothing, and the next one goes on with the iteration that is in the log.
 """
 
@@ -26,8 +26,8 @@ from arena.runner.options import RunOptions
 from arena.runner.run import Outcome, Progress, Run
 from arena.schedule.blocks import Block, Schedule
 from arena.schedule.kinds.tuning import Tuning
-from arena.schedule.tuning.iterations import is_over, next_schedule, recommended, tuning_of
 from arena.schedule.tuning.space import Values
+from arena.schedule.tuning_iterations import is_over, next_schedule, recommended, tuning_of
 from arena.store import Store
 from arena.tournament.dice_keys import now, with_dice_keys
 from arena.tournament.logs import LOG_FILE

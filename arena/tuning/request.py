@@ -24,9 +24,9 @@ from arena.schedule.boards import Board, Entry
 from arena.schedule.kinds.tuning import ROLES, START, Tuning
 from arena.schedule.openings import chosen_plies
 from arena.schedule.tuning import bayes
-from arena.schedule.tuning.iterations import Identify, compared_values, with_bots
 from arena.schedule.tuning.space import TunedParameter
 from arena.schedule.tuning.spsa import Gains
+from arena.schedule.tuning_iterations import Identify, compared_values, with_bots
 from arena.workers.process import WorkerProcess
 from engine import EngineError, Game, game_type, load_game
 from engine.errors import did_you_mean
@@ -125,7 +125,7 @@ def first_plan(request: TuneRequest, worker: WorkerProcess, home: str | Path | N
     if clash := sorted(by_label.keys() & {*ROLES}):
         raise ConfigError(f"against: {clash[0]}: is a name that tuning gives to bots of its own; rename the file")
     fillers = sorted(by_label) or ([START] if any(game.players > 2 for game in games) else [])
-    tuning = {
+    tuning: dict[str, Any] = {
         "method": request.method,
         "parameters": [each.model_dump() for each in parameters],
         "start_values": [start.params[each.name] for each in parameters],

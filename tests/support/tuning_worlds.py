@@ -1,7 +1,7 @@
 """Simulated tuning runs: a response surface whose optimum is known, and parameters without any effect.
 
 `python -m tests.support.tuning_worlds` (`make stats`) plays all, prints a table, and exits with 1 if a promise fails.
-Iterations are those of `arena.schedule.tuning.iterations`, and the claim is made as `arena.results.tuning` does;
+Iterations are those of `arena.schedule.tuning_iterations`, and the claim is made as `arena.results.tuning` does;
 only matches are drawn instead of played.
 """
 
@@ -22,9 +22,9 @@ from arena.results.tuning import overall
 from arena.schedule.blocks import Schedule
 from arena.schedule.boards import Board, Entry
 from arena.schedule.kinds.tuning import START, Tuning
-from arena.schedule.tuning.iterations import compared_values, next_schedule, planned_values, recommended, with_bots
 from arena.schedule.tuning.space import TunedParameter, point_of
 from arena.schedule.tuning.spsa import Gains
+from arena.schedule.tuning_iterations import compared_values, next_schedule, planned_values, recommended, with_bots
 from arena.stats.estimates import ScoreEstimate, fixed_estimate
 from arena.stats.sprt import block_values
 

@@ -1,6 +1,6 @@
 """Tuning: every iteration has a plan of its own, with the bots that it compares; the last one makes the claim.
 
-`arena.schedule.tuning.iterations` decides an iteration from the one before. Two players meet in pairs of matches with
+`arena.schedule.tuning_iterations` decides an iteration from the one before. Two players meet in pairs of matches with
 seats swapped; with more the two compared take turns in one seat, as in a duel.
 """
 

@@ -8,14 +8,14 @@ import pytest
 from arena.core.models import checked
 from arena.plan.model import ResolvedPlan
 from arena.schedule.kinds.tuning import Tuning
-from arena.schedule.tuning.iterations import (
+from arena.schedule.tuning.space import TunedParameter, point_of, values_at
+from arena.schedule.tuning.spsa import Gains, candidates, directions, moved
+from arena.schedule.tuning_iterations import (
     is_over,
     next_schedule,
     planned_values,
     recommended,
 )
-from arena.schedule.tuning.space import TunedParameter, point_of, values_at
-from arena.schedule.tuning.spsa import Gains, candidates, directions, moved
 from tests.support.tuning_worlds import (
     STATED_ERROR,
     SURFACE,

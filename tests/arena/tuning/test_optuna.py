@@ -6,7 +6,7 @@ import pytest
 
 from arena.core.errors import ConfigError
 from arena.schedule.tuning import bayes
-from arena.schedule.tuning.iterations import next_schedule, planned_values, recommended
+from arena.schedule.tuning_iterations import next_schedule, planned_values, recommended
 from arena.tournament.logs import LOG_FILE
 from arena.tournament.tunings import can_draw
 from arena.tuning.driver import tune
