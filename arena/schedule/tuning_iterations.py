@@ -5,7 +5,6 @@ Nothing else decides: no time, and no order in which results came.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -65,7 +64,7 @@ def compared_values(schedule: Schedule) -> tuple[Values, Values]:
 def planned_values(schedule: Schedule) -> tuple[Values, Values]:
     """Return the values that the two compared bots have in a plan."""
     tuning = tuning_of(schedule)
-    params = {entry.label: json.loads(entry.params) for entry in schedule.entries}
+    params = {entry.label: entry.params for entry in schedule.entries}
     first, second = (tuple(params[label][each.name] for each in tuning.parameters) for label in tuning.pair)
     return first, second
 
@@ -122,7 +121,7 @@ def with_values(
         parameter.name: known[parameter.name] if value == known[parameter.name] else value
         for parameter, value in zip(parameters, values, strict=True)
     }
-    params = json.loads(base.params) | given
+    params = {**base.params, **given}
     name, options = split_bot_spec(base.spec)
     changed = {key: text for key, text in options.items() if key not in given}
     changed |= {key: str(value) for key, value in given.items() if value != known[key]}
@@ -133,5 +132,5 @@ def with_values(
         key=label,
         spec=spec,
         identity=identify(params),
-        params=json.dumps(params, sort_keys=True),
+        params=params,
     )

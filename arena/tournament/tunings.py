@@ -66,7 +66,7 @@ def identify_by(store: Store, schedule: Schedule) -> Identify:
     """Return what names the tuned bot of a log with any parameters: its source is in the log."""
     label = tuning_of(schedule).pair[0]
     identity = next(entry.identity for entry in schedule.entries if entry.label == label)
-    row = store.bot_rows()[identity]
+    row = store.bots.rows()[identity]
     name = identity.rpartition("@")[0]
     return lambda params: bot_identity(name, row.bundle, row.class_name, params)
 

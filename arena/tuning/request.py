@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -104,7 +103,7 @@ class FirstPlan:
     def _bot(self, entry: Entry) -> ResolvedBot:
         if entry.label in self.others:
             return self.others[entry.label]
-        return replace(self.tuned, params=json.loads(entry.params), spec=entry.spec)
+        return replace(self.tuned, params=entry.params, spec=entry.spec)
 
 
 def first_plan(request: TuneRequest, worker: WorkerProcess, home: str | Path | None) -> FirstPlan:

@@ -30,15 +30,15 @@ def test_a_bot_handed_in_at_the_deadline_is_checked_before_the_season_ends(home:
     deadline = home.config.deadline
     assert deadline is not None
     home.now = deadline
-    bot = uploaded_bot({"bot.py": good(0).encode()})
-    source = (bot.bundle.hash, bot.module, bot.class_name)
+    bundle, class_name = uploaded_bot({"bot.py": good(0).encode()})
+    source = (bundle.hash, bundle.module, class_name)
     writing, go_on, states = threading.Event(), threading.Event(), []
 
     def clock() -> datetime:
         return deadline
 
     def store() -> None:
-        store_bundle(bot.bundle, home.path)
+        store_bundle(bundle, home.path)
         writing.set()
         assert go_on.wait(PATIENCE)
 

@@ -6,6 +6,7 @@ import os
 import random
 import urllib.request
 import zlib
+from functools import partial
 from itertools import pairwise
 from types import SimpleNamespace
 
@@ -281,6 +282,10 @@ def shown(events):
     return [board for event in events for board in shown_by(event)]
 
 
+def sends(stream):
+    return b"data: " in stream.readline()
+
+
 def frames_of(boards):
     """Every frame that was shown, by match and ply."""
     found = {}
@@ -318,11 +323,11 @@ def watched(tmp_path_factory):
     place = f"{address}tournaments/small/live/events"
     streams = [urllib.request.urlopen(place, timeout=PATIENCE) for _ in range(VIEWERS)]
     for stream in streams:
-        wait_until(lambda stream=stream: b"data: " in stream.readline(), "the server sends every viewer an event")
+        wait_until(partial(sends, stream), "the server sends every viewer an event")
     wait_until(lambda: look() or shown(events), "a match is shown")
     hold.unlink()
     for stream in streams:
-        wait_until(lambda stream=stream: b"data: " in stream.readline(), "it sends every viewer the next one")
+        wait_until(partial(sends, stream), "it sends every viewer the next one")
     server.kill()
     server.communicate()
     for stream in streams:
