@@ -287,6 +287,11 @@ def test_a_log_that_is_cut_off_has_a_clear_page(home, tmp_path):
             assert client.get(address).status_code == 200, "other tournaments are shown all the same"
 
 
+def test_the_list_of_bots_names_the_games_that_each_plays(client):
+    row = next(row for row in client.get("/bots").text.split("<tr>") if ">greedy<" in row)
+    assert '<a href="/games/epicycle">Epicycle</a>' in row and "/tournaments/shown" in row
+
+
 def test_a_home_that_is_empty_says_what_to_do(tmp_path):
     with TestClient(create_app(tmp_path), base_url="http://127.0.0.1:8000") as client:
         assert "arena run" in client.get("/").text and client.get("/bots").status_code == 200
