@@ -126,13 +126,21 @@ def plan_digest(tournament: Tournament) -> str:
     return hashlib.blake2b(text.encode(), digest_size=32).hexdigest()
 
 
+def paper_formats(formats: Sequence[str]) -> list[str]:
+    """Return those of some formats that the table is written in, by default all usual ones; raises `ConfigError`."""
+    found = [kind for kind in formats if kind in FORMATS]
+    if formats and not found:
+        raise ConfigError(f"paper: has no format {', '.join(formats)}; it has {', '.join(FORMATS)}")
+    return found or [*DEFAULT_FORMATS]
+
+
 def paper_files(
     folder: Path, tournament: Tournament, formats: Sequence[str], columns: Sequence[str] = ()
 ) -> Iterator[tuple[Path, bytes]]:
     """Yield the files of a paper: the table in every format, paragraphs in LaTeX and Markdown, and references."""
     table = paper_table(tournament)
     told = paragraphs(tournament, plan_digest(tournament))
-    wanted = [kind for kind in formats if kind in FORMATS] or list(DEFAULT_FORMATS)
+    wanted = paper_formats(formats)
     for kind in wanted:
         path = folder / f"paper_table.{kind}"
         if kind == "tex":

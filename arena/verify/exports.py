@@ -15,6 +15,7 @@ from arena.plan.files import write_plan
 from arena.results.exported import JSON_LINES, REPORT_NAME
 from arena.results.exports import export_log
 from arena.results.pages.report import Sameness, compare_reports
+from arena.results.paper import FORMATS as PAPER_FORMATS
 from arena.schedule.blocks import Schedule
 from arena.store import Store
 from arena.tournament.tournament import Tournament
@@ -68,6 +69,9 @@ def _existing_exports(folder: Path, schedule: Schedule) -> Iterator[ExportReques
     formats = [kind for kind in (*FORMATS, JSON_LINES) if (folder / f"matches.{kind}").is_file()]
     if formats:
         yield "matches", formats
+    formats = [kind for kind in PAPER_FORMATS if (folder / f"paper_table.{kind}").is_file()]
+    if formats:
+        yield "paper", formats
     if (folder / REPORT_NAME).is_file():
         yield "report", []
 

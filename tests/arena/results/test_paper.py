@@ -91,6 +91,11 @@ def test_versions_name_the_processor_and_its_cores():
     assert found["processor"] and int(found["cores"]) >= 1
 
 
+def test_a_format_that_no_table_of_a_paper_has_is_refused(log, tmp_path):
+    with pytest.raises(ConfigError, match="paper: has no format html; it has tex, md, csv, json, parquet"):
+        api.export(log, out=tmp_path, what=["paper"], formats=["html"])
+
+
 def test_a_log_without_a_complete_block_has_no_paper(tmp_path):
     plan = schedule(["alice", "bob"])
     fill(tmp_path / "matches.db", plan, leave_out=range(6))

@@ -131,6 +131,7 @@ def test_a_table_of_another_size_is_not_unpacked(tmp_path, monkeypatch):
 def test_every_exported_file_that_differs_is_named(logs, tmp_path):
     log = Path(shutil.copy(logs["rounds"], tmp_path / api.LOG_FILE))
     api.export(log, out=tmp_path, what=("leaderboards", "crosstable", "matches"), formats=("csv", "json", "html"))
+    api.export(log, out=tmp_path, what=("costs", "paper"), formats=("csv",))
     assert checked(log).sound
     edited = sorted(tmp_path.glob("*.*"), key=lambda path: path.name)
     edited = [path for path in edited if path.suffix in (".csv", ".json", ".html")]
@@ -141,7 +142,7 @@ def test_every_exported_file_that_differs_is_named(logs, tmp_path):
         path.write_text(text[:at] + str(int(text[at]) + 1) + text[at + 1 :])
     report = checked(log)
     assert [finding.file for finding in report.findings] == [path.name for path in edited[:20]]
-    assert report.count == len(edited) == 3 * (2 * 3) + 3 + 2
+    assert report.count == len(edited) == 3 * (2 * 3) + 3 + 2 + 3 + 1
     with changing(log) as db:
         db.execute("UPDATE runs SET finished = NULL")
     report = checked(log)
