@@ -41,6 +41,11 @@ def partitions(bots, size):
             yield [group, *rest]
 
 
+def of_strength(strength):
+    """What decides the matches of a table, before luck."""
+    return lambda table, _: strength[list(table)]
+
+
 def by_lot(kind, bots, players, seed, leaving=0.0, blocks=2):
     """A board of bots of drawn strengths, of which some are disqualified, played to its end."""
     rng = np.random.default_rng([seed, bots, players])
@@ -50,7 +55,7 @@ def by_lot(kind, bots, players, seed, leaving=0.0, blocks=2):
     def disqualify(stage, table):
         return [each for each in table if out.random() < leaving]
 
-    return PlayedBoard(kind, bots, players, blocks, lambda table, _: skill[list(table)], rng, disqualify).play()
+    return PlayedBoard(kind, bots, players, blocks, of_strength(skill), rng, disqualify).play()
 
 
 boards = st.tuples(st.integers(2, 5), st.integers(0, 14), st.integers(0, 10**6), st.sampled_from([0.0, 0.05, 0.3]))
@@ -129,7 +134,7 @@ def test_what_comes_next_does_not_depend_on_what_was_kept_of_earlier_stages(kind
         players + more,
         players,
         2,
-        lambda table, _: skill[list(table)],
+        of_strength(skill),
         rng,
         lambda stage, table: [each for each in table if out.random() < leaving],
     )
@@ -151,7 +156,7 @@ def test_a_bot_that_always_wins_comes_first_whatever_its_seed(kind, players):
             17,
             players,
             2,
-            lambda table, _, strength=strength: strength[list(table)],
+            of_strength(strength),
             np.random.default_rng(best),
         ).play()
         labels = [f"bot {number}" for number in range(17)]
@@ -311,11 +316,11 @@ def test_a_knockout_refuses_to_let_a_whole_table_go_on():
 def test_a_pyramid_ends_when_the_bot_on_top_has_been_ahead_of_all_others():
     strength = np.array([0.0, 100, 200, 300, 400])
     listed = Pyramid(seeding="listed")
-    played = PlayedBoard(listed, 5, 2, 1, lambda table, _: strength[list(table)], np.random.default_rng(1)).play()
+    played = PlayedBoard(listed, 5, 2, 1, of_strength(strength), np.random.default_rng(1)).play()
     hill = listed.hill(played.board, played)
     assert [each.winner for each in hill.done] == [1, 2, 3, 4, 4, 4, 4]
     assert hill.defeated == {0, 1, 2, 3}
-    backwards = PlayedBoard(listed, 5, 2, 1, lambda table, _: -strength[list(table)], np.random.default_rng(1)).play()
+    backwards = PlayedBoard(listed, 5, 2, 1, of_strength(-strength), np.random.default_rng(1)).play()
     assert [each.winner for each in listed.hill(backwards.board, backwards).done] == [0, 0, 0, 0]
 
 
