@@ -145,8 +145,8 @@ def test_all_that_reads_a_log_finds_the_same_tables(kind, tmp_path, monkeypatch)
         again = ResolvedPlan.model_validate(published).schedule()
         assert [*again.blocks()] == [*tournament.schedule.blocks()]
         assert {tournament.match(bytes.fromhex(id.partition("-")[0]), 0).labels != () for id in expected} == {True}
-        extents, index = tournament.extents(decided=True), MatchIndex(tmp_path / "matches.db")
-        assert index.planned(index.view(), extents).all()
+        extents, kept = tournament.extents(decided=True), MatchIndex(tmp_path / "matches.db")
+        assert kept.planned(kept.view(), extents).all()
     status = run_status(tmp_path / "matches.db")
     assert status.matches == status.planned == len(expected)
     assert all(board.standings for board in status.boards)
@@ -184,20 +184,21 @@ def test_bots_of_one_source_are_told_apart_at_tables_that_results_bring(tmp_path
 
 
 class Strange(Swiss):
-    """Adds blocks to tables that cannot be."""
+    """Adds blocks to a table that cannot be."""
 
     kind = "strange"
 
+    table: tuple[int, ...]
+
     def next(self, board, tables, results):
-        return {self.table(board): 1}
+        return {self.table: 1}
 
 
 @pytest.mark.parametrize("table", [(0, 0), (1, 0), (0, 1, 2), (0, 99)])
 def test_a_plug_in_that_finds_an_impossible_table_is_named(tmp_path, table):
-    kind = type("Wrong", (Strange,), {"table": lambda self, board: table})
     fill(tmp_path / "m.db", schedule("abcd", blocks=1))
     with Store.open(tmp_path / "m.db") as store, pytest.raises(ConfigError, match="'strange': the plug-in is wrong"):
-        with_stages(store, schedule("abcd", blocks=1, scheduler=kind(draw=1)))
+        with_stages(store, schedule("abcd", blocks=1, scheduler=Strange(draw=1, table=table)))
 
 
 def test_a_plan_without_found_tables_is_written_as_before():
