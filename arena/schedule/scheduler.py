@@ -120,6 +120,8 @@ class Scheduler(Model, ABC):
     """Of the keys that `arena init` writes commented out."""
     finds_tables: ClassVar[bool] = False
     """Whether results decide which tables there are: `tables` has those of the first stage, `next` adds others."""
+    purpose: ClassVar[str] = ""
+    """What it is chosen for, in a few words, as `arena init` advises."""
     has_rounds: ClassVar[bool] = False
     """Whether the plan changes from round to round, each of which follows from the one before."""
     has_events: ClassVar[bool] = False

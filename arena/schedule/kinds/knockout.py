@@ -20,6 +20,7 @@ class Knockout(MeetingScheduler):
     """Rounds of meetings, of which the best go on, until one bot is left."""
 
     kind = "knockout"
+    purpose = "the best bot alone, in the fewest matches"
     hints: ClassVar[ConfigHints] = {
         "elimination": ("double", "knockout: whether a bot is out after one defeat (`single`) or two"),
         "advance": (1, "knockout: bots of a table that go on; by default half of it, rounded down"),
