@@ -92,13 +92,25 @@ def pytest_xdist_make_scheduler(config, log):
     return Scheduler(config, log) if config.getoption("dist") == "loadfile" else None
 
 
-def pytest_sessionstart(session):
-    """Have each of several processes import some of the files before it collects all.
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session):
+    """Collect without looking for garbage, which took a fifth of that time, and leave out later what is there now."""
+    gc.disable()
+    try:
+        _import_share(session.config)
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
-    Rewriting asserts takes most of the time of collecting. So no two processes rewrite the same file, unless it is in
-    use: each finds in the cache what the others have written.
+
+def _import_share(config):
+    """Import some of the files where others are imported by other processes, before each of them collects all.
+
+    Rewriting asserts takes most of the time of collecting. So hardly a file is rewritten by two processes: each finds
+    in the cache what the others have written.
     """
-    config, own = session.config, getattr(session.config, "workerinput", None)
+    own = getattr(config, "workerinput", None)
     if own is None or sys.flags.dont_write_bytecode:
         return
     folders = [config.rootpath / argument for argument in config.args]
@@ -106,17 +118,6 @@ def pytest_sessionstart(session):
     for file in files[int(own["workerid"].removeprefix("gw")) :: own["workercount"]]:
         with contextlib.suppress(Exception, pytest.skip.Exception):  # collecting it tells
             importlib.import_module(".".join(file.relative_to(config.rootpath).with_suffix("").parts))
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_collection(session):
-    """Collect without looking for garbage, which took a fifth of that time, and leave out later what is there now."""
-    gc.disable()
-    try:
-        return (yield)
-    finally:
-        gc.freeze()
-        gc.enable()
 
 
 def pytest_collection_modifyitems(config, items):
