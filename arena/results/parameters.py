@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,17 +11,6 @@ from arena.results.columns import PARAMETER
 from arena.schedule.boards import Entry
 
 
-@functools.cache
-def _params(text: str) -> dict[str, Any]:
-    found = json.loads(text)
-    return found if isinstance(found, dict) else {}
-
-
-def parameters_of(entry: Entry) -> dict[str, Any]:
-    """Return all parameters of a bot, defaults among them."""
-    return _params(entry.params)
-
-
 def kind_of(entry: Entry) -> str:
     """Return the name of a bot without its parameters."""
     return entry.spec.partition(":")[0]
@@ -31,12 +18,14 @@ def kind_of(entry: Entry) -> str:
 
 def named_parameters(entries: Sequence[Entry]) -> list[str]:
     """Return the parameters that the spec of any of some bots names, sorted."""
-    named = {
-        (entry.params, option.partition("=")[0])
-        for entry in entries
-        for option in entry.spec.partition(":")[2].split(",")
-    }
-    return sorted({name for params, name in named if name in _params(params)})
+    return sorted(
+        {
+            name
+            for entry in entries
+            for option in entry.spec.partition(":")[2].split(",")
+            if (name := option.partition("=")[0]) in entry.params
+        }
+    )
 
 
 def parameter_columns(entries: Sequence[Entry]) -> dict[str, pd.Series]:
@@ -45,7 +34,7 @@ def parameter_columns(entries: Sequence[Entry]) -> dict[str, pd.Series]:
     A row is that of a bot; the value is missing where the bot has no such parameter.
     """
     return {
-        f"{PARAMETER}{name}": _column([parameters_of(entry).get(name) for entry in entries])
+        f"{PARAMETER}{name}": _column([entry.params.get(name) for entry in entries])
         for name in named_parameters(entries)
     }
 

@@ -18,7 +18,7 @@ from arena.results.pages.figures.style import (
     altair_module,
     spec_of,
 )
-from arena.results.parameters import kind_of, parameters_of, value_text
+from arena.results.parameters import kind_of, value_text
 from arena.schedule.boards import Entry
 from engine.svg import SEAT_COLOURS
 
@@ -58,7 +58,7 @@ def varied_parameters(entries: Sequence[Entry]) -> dict[str, list[str]]:
     """Return by kind of bot the parameters in which bots of that kind differ, sorted."""
     kinds: dict[str, list[Mapping[str, Any]]] = {}
     for entry in entries:
-        kinds.setdefault(kind_of(entry), []).append(parameters_of(entry))
+        kinds.setdefault(kind_of(entry), []).append(dict(entry.params))
     found = {}
     for kind, params in kinds.items():
         names = sorted(set(params[0]).intersection(*params[1:]))
@@ -71,7 +71,7 @@ def varied_parameters(entries: Sequence[Entry]) -> dict[str, list[str]]:
 def grid_points(entries: Sequence[Entry]) -> Iterator[tuple[str, str, float, str, str]]:
     """Yield kind, parameter, value, the other parameters that vary, and label of each point of each curve."""
     for kind, varied in varied_parameters(entries).items():
-        bots = [(entry.label, parameters_of(entry)) for entry in entries if kind_of(entry) == kind]
+        bots = [(entry.label, dict(entry.params)) for entry in entries if kind_of(entry) == kind]
         for name in varied:
             if not all(type(params[name]) in (int, float) for _, params in bots):
                 continue
