@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -95,13 +95,13 @@ def cells(table: pd.DataFrame) -> pd.DataFrame:
     return frame[[name for name in frame if (frame[name] != "").any()]]
 
 
-def _with_interval(row: dict[str, Any], name: str, format: str) -> str:
+def _with_interval(row: Mapping[Any, Any], name: str, format: str) -> str:
     low, high = row[f"{name}_ci_low"], row[f"{name}_ci_high"]
     value = as_text(row[name], format)
     return value if pd.isna(low) else f"{value} [{as_text(low, format)}, {as_text(high, format)}]"
 
 
-def _effect(row: dict[str, Any]) -> str:
+def _effect(row: Mapping[Any, Any]) -> str:
     return _with_interval(row, "difference", "+.3f") if not pd.isna(row["difference"]) else ""
 
 

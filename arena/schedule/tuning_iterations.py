@@ -13,7 +13,7 @@ from arena.schedule.blocks import Schedule
 from arena.schedule.boards import Entry
 from arena.schedule.kinds.tuning import START, Trial, Tuning
 from arena.schedule.tuning import bayes, spsa
-from arena.schedule.tuning.space import TunedParameter, Values, point_of, values_at
+from arena.schedule.tuning.space import TunedParameter, Values, number_of, point_of, values_at
 from engine.specs import split_bot_spec
 
 Identify = Callable[[dict[str, Any]], str]
@@ -64,8 +64,10 @@ def compared_values(schedule: Schedule) -> tuple[Values, Values]:
 def planned_values(schedule: Schedule) -> tuple[Values, Values]:
     """Return the values that the two compared bots have in a plan."""
     tuning = tuning_of(schedule)
-    params = {entry.label: entry.params for entry in schedule.entries}
-    first, second = (tuple(params[label][each.name] for each in tuning.parameters) for label in tuning.pair)
+    entries = {entry.label: entry for entry in schedule.entries}
+    first, second = (
+        tuple(number_of(entries[label].params, each.name) for each in tuning.parameters) for label in tuning.pair
+    )
     return first, second
 
 

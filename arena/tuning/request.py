@@ -23,7 +23,7 @@ from arena.schedule.boards import Board, Entry
 from arena.schedule.kinds.tuning import ROLES, START, Tuning
 from arena.schedule.openings import chosen_plies
 from arena.schedule.tuning import bayes
-from arena.schedule.tuning.space import TunedParameter
+from arena.schedule.tuning.space import TunedParameter, number_of
 from arena.schedule.tuning.spsa import Gains
 from arena.schedule.tuning_iterations import Identify, compared_values, with_bots
 from arena.workers.process import WorkerProcess
@@ -202,7 +202,7 @@ def tuned_parameter(text: str, bot: ResolvedBot) -> TunedParameter:
         found = checked(TunedParameter, {"name": name, **fields})
     except ValueError as error:  # an error of the engine is one
         raise ConfigError(f"param: {error}") from None
-    if not found.low <= (value := bot.params[name]) <= found.high:
+    if not found.low <= (value := number_of(bot.params, name)) <= found.high:
         raise ConfigError(f"param: {text}: the bot begins with {name}={value}, which is not in that range")
     return found
 

@@ -45,6 +45,6 @@ def _parts(value: object) -> tuple[Sequence[object], float]:
         return some, max(1.0, len(value) / MAX_SAMPLED)
     if isinstance(value, list | tuple):
         step = max(1, len(value) // MAX_SAMPLED)
-        some = value[::step]
-        return some, len(value) / max(1, len(some))
+        chosen = value[::step]
+        return chosen, len(value) / max(1, len(chosen))
     return gc.get_referents(value), 1.0

@@ -24,7 +24,14 @@ from arena.schedule.boards import Board, Entry
 from arena.schedule.kinds.tuning import START, Tuning
 from arena.schedule.tuning.space import TunedParameter, point_of
 from arena.schedule.tuning.spsa import Gains
-from arena.schedule.tuning_iterations import compared_values, next_schedule, planned_values, recommended, with_bots
+from arena.schedule.tuning_iterations import (
+    compared_values,
+    next_schedule,
+    planned_values,
+    recommended,
+    tuning_of,
+    with_bots,
+)
 from arena.stats.estimates import ScoreEstimate, fixed_estimate
 from arena.stats.sprt import block_values
 
@@ -105,7 +112,7 @@ def tuned(
 ) -> Schedule:
     """Return the last plan of a run, with differences of a given mean and drawn noise."""
     rng = random.Random(seed)
-    while not schedule.scheduler.is_final:
+    while not tuning_of(schedule).is_final:
         one, other = planned_values(schedule)
         deviation = noise / math.sqrt(schedule.boards[0].blocks)
         found = [worth(one) - worth(other) + rng.gauss(0.0, deviation) for _ in schedule.boards]

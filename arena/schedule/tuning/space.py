@@ -6,7 +6,7 @@ on a machine's library of functions.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import ROUND_FLOOR, ROUND_HALF_UP, Context, Decimal, localcontext
 from typing import Annotated, Literal, Self
 
@@ -22,6 +22,14 @@ GRID_DIGITS = 4
 HALF, MORE_THAN_HALF = Decimal("0.5"), Decimal("0.500001")
 Values = tuple[int | float, ...]
 """One for each parameter."""
+
+
+def number_of(params: Mapping[str, object], name: str) -> int | float:
+    """Return the value of a bot's parameter that is a number; raises `ValueError` for any other."""
+    value = params.get(name)
+    if not isinstance(value, int | float):
+        raise ValueError(f"{name} = {value!r}: is no number")
+    return value
 
 
 class TunedParameter(Model):

@@ -122,7 +122,7 @@ def _shares(view: IndexView, rows: np.ndarray) -> np.ndarray:
 
 
 def _scores(view: IndexView, played: Sequence[tuple[BotVersion, np.ndarray]]) -> list[VersionScore]:
-    found = []
+    found: list[VersionScore] = []
     boards = view.match["board"]
     of = [(each, rows, boards[view.seat["match"][rows]], _shares(view, rows)) for each, rows in played]
     for number in sorted({int(board) for _, _, at, _ in of for board in np.unique(at)}):

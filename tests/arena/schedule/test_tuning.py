@@ -15,6 +15,7 @@ from arena.schedule.tuning_iterations import (
     next_schedule,
     planned_values,
     recommended,
+    tuning_of,
 )
 from tests.support.tuning_worlds import (
     STATED_ERROR,
@@ -99,7 +100,7 @@ def test_a_point_moves_towards_the_better_one_and_stays_in_the_cube():
 def test_spsa_finds_the_summit_of_a_known_surface_within_the_stated_error():
     runs = [tuned(first_schedule(seed=seed), seed=seed) for seed in range(8)]
     assert sum(map(error, runs)) / len(runs) <= STATED_ERROR
-    assert all(height(recommended(run.scheduler)) > height(run.scheduler.start_values) for run in runs)
+    assert all(height(recommended(run.scheduler)) > height(tuning_of(run).start_values) for run in runs)
 
 
 def test_an_iteration_follows_from_the_plan_before_and_its_differences_alone():
@@ -114,7 +115,7 @@ def test_an_iteration_follows_from_the_plan_before_and_its_differences_alone():
 def test_the_last_plan_compares_the_result_with_the_start_in_the_final_blocks():
     last = tuned(first_schedule(iterations=3))
     assert [entry.label for entry in last.entries] == ["start", "tuned"]
-    assert planned_values(last) == (recommended(last.scheduler), last.scheduler.start_values)
+    assert planned_values(last) == (recommended(last.scheduler), tuning_of(last).start_values)
     assert [board.blocks for board in last.boards] == [1000]
     assert last.scheduler.describe().endswith("the result against the start")
 

@@ -6,7 +6,7 @@ import pytest
 
 from arena.core.errors import ConfigError
 from arena.schedule.tuning import bayes
-from arena.schedule.tuning_iterations import next_schedule, planned_values, recommended
+from arena.schedule.tuning_iterations import next_schedule, planned_values, recommended, tuning_of
 from arena.tournament.logs import LOG_FILE
 from arena.tournament.tunings import can_draw
 from arena.tuning.driver import tune
@@ -39,7 +39,7 @@ def test_candidates_follow_from_the_trials_before_and_find_a_known_summit():
     assert planned_values(after)[0] != planned_values(schedule)[0]
     assert [entry.label for entry in after.entries] == ["candidate", "start"]
     last = tuned(schedule, noise=0.0)
-    assert height(recommended(last.scheduler)) > height(last.scheduler.start_values) / 4
+    assert height(recommended(last.scheduler)) > height(tuning_of(last).start_values) / 4
 
 
 def test_a_run_is_played_resumed_and_verified_with_the_version_that_drew_it(tmp_path, monkeypatch):

@@ -218,8 +218,8 @@ def test_other_mistakes_are_refused_in_one_line(request_of, tmp_path, changes, t
 
 
 def test_a_log_of_anything_else_is_left_alone(request_of, tmp_path):
-    config = {"name": "run", "games": [{"game": "epicycle", "players": 2}], "bots": ["random", "greedy"], "blocks": 1}
-    config["bots"] = [{"bot": name} for name in config["bots"]]
+    bots = [{"bot": "random"}, {"bot": "greedy"}]
+    config = {"name": "run", "games": [{"game": "epicycle", "players": 2}], "bots": bots, "blocks": 1}
     api.run(config, tmp_path, workers=1, backend="local", report=False)
     with pytest.raises(ConfigError, match="is that of a tournament"):
         tune(request_of(), workers=1, home=tmp_path)

@@ -122,7 +122,7 @@ def _in_words(table: pd.DataFrame) -> str:
     )
 
 
-def _rating(row: Mapping[str, Any]) -> str:
+def _rating(row: pd.Series) -> str:
     rating = f"rating {row['rating']:.2f}"
     if pd.isna(row["rating_ci_low"]):
         return rating
