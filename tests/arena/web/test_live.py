@@ -282,16 +282,17 @@ def shown(events):
     return [board for event in events for board in shown_by(event)]
 
 
-def sends(stream):
-    return b"data: " in stream.readline()
-
-
 def frames_of(boards):
     """Every frame that was shown, by match and ply."""
     found = {}
     for board in boards:
         found.setdefault(board["id"], {}).update((frame["ply"], frame) for frame in board["frames"])
     return found
+
+
+def has_event(stream):
+    """Read a line of a stream; return whether it is an event."""
+    return b"data: " in stream.readline()
 
 
 @pytest.fixture(scope="module")
@@ -323,11 +324,11 @@ def watched(tmp_path_factory):
     place = f"{address}tournaments/small/live/events"
     streams = [urllib.request.urlopen(place, timeout=PATIENCE) for _ in range(VIEWERS)]
     for stream in streams:
-        wait_until(partial(sends, stream), "the server sends every viewer an event")
+        wait_until(partial(has_event, stream), "the server sends every viewer an event")
     wait_until(lambda: look() or shown(events), "a match is shown")
     hold.unlink()
     for stream in streams:
-        wait_until(partial(sends, stream), "it sends every viewer the next one")
+        wait_until(partial(has_event, stream), "it sends every viewer the next one")
     server.kill()
     server.communicate()
     for stream in streams:
