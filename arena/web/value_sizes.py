@@ -36,6 +36,7 @@ def size_of(value: object) -> int:
 
 def _parts(value: object) -> tuple[Sequence[object], float]:
     """Return what a value leads to, and how many each of these stands for."""
+    some: Sequence[object]
     if hasattr(value, "memory_usage"):  # of pandas, whose `__sizeof__` counts all
         return (), 1.0
     if isinstance(value, np.ndarray):
