@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -87,9 +88,9 @@ def board_costs(tournament: Tournament, index: int) -> pd.DataFrame:
     found = tournament.counted(index)
     first = np.sort(found.rows)[:MAX_MATCHES].tolist()
     at = dict(zip(found.rows.tolist(), found.labels[found.entries].tolist(), strict=True))
-    wall: dict[str, list[float]] = {entry.label: [] for entry in entries}
-    cpu: dict[str, list[float]] = {entry.label: [] for entry in entries}
-    told: dict[str, list[int]] = {entry.label: [] for entry in entries}
+    wall: defaultdict[str, list[float]] = defaultdict(list)
+    cpu: defaultdict[str, list[float]] = defaultdict(list)
+    told: defaultdict[str, list[int]] = defaultdict(list)
     for row, calls, visits in match_costs(tournament.store, board.game, board.players, first):
         for call in calls:
             if call.ply >= 0:
