@@ -49,19 +49,29 @@ def paragraphs(tournament: Tournament, digest: str) -> Paragraphs:
     matches = sum(len(board.rows) for board in counted)
     forfeits = sum(int(board.forfeited.sum()) for board in counted)
     boards = listed([board.title for board in tournament.schedule.boards])
+    is_foreign = tournament.plan.foreign is not None
     caption = (
         f"{matches:,} matches on {boards}. Intervals are at 95 %, over blocks of matches. {EXPLAINED} P-values are "
-        "adjusted by Holm's method for all pairs of a board. Times a move are means of wall-clock times."
+        "adjusted by Holm's method for all pairs of a board." + " Times a move are means." * (not is_foreign)
     )
-    methods = f"{_played(tournament, matches, forfeits)} {STATISTICS}"
+    blocks = FOREIGN_BLOCKS if is_foreign else BLOCKS
+    methods = f"{_played(tournament, matches, forfeits)} {RATINGS} {blocks} {STATISTICS}"
     return Paragraphs(caption, methods, _again(tournament, digest))
 
 
-STATISTICS = (
+RATINGS = (
     "Returns are -1 for the last place to 1 for the first; ratings are the fixed point of expectation propagation "
-    "under the TrueSkill model over all matches of a board at once. Matches of a block share opening and, among "
-    "trusted bots, dice, so blocks are the units of all intervals (Student's t at 95 %); blocks that repeat others "
-    "move by move are not counted. Two bots are compared by the mean difference of their returns, by a two-sided t "
+    "under the TrueSkill model over all matches of a board at once."
+)
+BLOCKS = (
+    "Matches of a block share opening and, among trusted bots, dice, so blocks are the units of all intervals "
+    "(Student's t at 95 %); blocks that repeat others move by move are not counted."
+)
+FOREIGN_BLOCKS = (
+    "Blocks are the units of all intervals (Student's t at 95 %): those that the file names, or else single matches."
+)
+STATISTICS = (
+    "Two bots are compared by the mean difference of their returns, by a two-sided t "
     "test over blocks that gives no p-value below what turning the signs of decided blocks around could give. "
     "P-values are adjusted by Holm's method for all pairs of a board, which bounds the family-wise error rate of a "
     f"board by {FAMILY_WISE_ERROR:g}, the level at which pairs are called different."
@@ -97,7 +107,7 @@ def _again(tournament: Tournament, digest: str) -> str:
     plan, versions = tournament.plan, tournament.store.runs.last_versions()
     made_on = f"The last run was made on {_machine(versions)}"
     if plan.foreign is not None:
-        return f"The file of the results has the BLAKE2b-256 hash {plan.foreign.digest}. {made_on}."
+        return f"The file of the results has the BLAKE2b-256 hash {plan.foreign.digest}."
     clocks = (
         "Some bots looked at a clock, so their matches depend on the machine."
         if _is_timed(tournament)

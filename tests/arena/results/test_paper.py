@@ -14,6 +14,7 @@ from arena.core.versions import versions
 from arena.results.columns import PAPER
 from arena.results.paper import duration, p_in_words
 from arena.store import Store
+from arena.transfer.foreign_results import import_results
 from tests.support.documents import ROOT
 from tests.support.samples import begin, entry, fill, schedule
 
@@ -117,3 +118,12 @@ def test_times_are_shown_in_units_that_suit_them(seconds, shown):
 
 def test_the_citation_file_is_that_of_this_version():
     assert (ROOT / "CITATION.cff").read_text() == citation.cff()
+
+
+def test_results_from_elsewhere_are_told_as_such(tmp_path):
+    lines = [f"{match},{bot},{place}" for match in range(4) for place, bot in enumerate("ab", 1)]
+    (tmp_path / "league.csv").write_text("\n".join(["match,bot,place", *lines]))
+    import_results(tmp_path / "league.csv", "league", "go", {}, tmp_path)
+    api.export("league", tmp_path, tmp_path, ["paper"])
+    methods = read(tmp_path, "paper_methods.md")
+    assert "were played elsewhere" in methods and "single matches" in methods and "processor" not in methods
