@@ -27,7 +27,7 @@ GRID = [bot("uct", exploration=c, simulations=count) for count in (1000, 100, 10
 @pytest.fixture(scope="module")
 def log(tmp_path_factory):
     path = tmp_path_factory.mktemp("log") / "matches.db"
-    fill(path, schedule([*GRID, entry("greedy"), bot("flat", rollout="heuristic"), bot("flat", depth=3)], blocks=3))
+    fill(path, schedule([*GRID, entry("greedy"), bot("flat", depth=1), bot("flat", depth=3)], blocks=3))
     return path
 
 
@@ -60,6 +60,13 @@ def test_the_figure_has_the_ratings_of_the_leaderboard_and_quotes_the_ends(log):
     least = rated.loc["uct:exploration=0.7,simulations=10"]
     assert f"uct over simulations, with exploration=0.7: rating {least['rating']:.2f}" in found.sentence
     assert " at 10, rating " in found.sentence and " at 1000." in found.sentence
+
+
+def test_bots_that_differ_in_two_parameters_at_once_are_no_curve(tmp_path):
+    bots = [bot("uct", exploration=1.5, simulations=100), bot("uct", exploration=2.5, simulations=200)]
+    fill(tmp_path / "matches.db", schedule(bots))
+    with pytest.raises(ConfigError, match="responses: there is nothing to draw"):
+        api.plot(tmp_path / "matches.db", "responses", out=tmp_path)
 
 
 def test_curves_are_plotted_where_bots_form_a_grid_and_nowhere_else(log, tmp_path):

@@ -44,7 +44,7 @@ def responses(board: BoardResults) -> Figure | None:
     ]
     names = ["kind", "parameter", "value", "others", "bot", "rating", "rating_ci_low", "rating_ci_high"]
     table = pd.DataFrame(rows, columns=names)
-    curves = [curve for _, curve in table.groupby(["kind", "parameter"], sort=False) if curve["value"].nunique() > 1]
+    curves = [curve for _, curve in table.groupby(["kind", "parameter"], sort=False) if _is_curve(curve)]
     if not curves:
         return None
     table = pd.concat(curves, ignore_index=True)
@@ -52,6 +52,11 @@ def responses(board: BoardResults) -> Figure | None:
     chart = altair_module().vconcat(*map(_curve, drawn), spacing=18).resolve_scale(color="independent")
     sentence = " ".join(map(_in_words, drawn))
     return Figure("Ratings by parameter", sentence, table, spec_of(chart))
+
+
+def _is_curve(table: pd.DataFrame) -> bool:
+    """Return whether any bots differ in the parameter and in nothing else."""
+    return bool((table.groupby("others")["value"].nunique() > 1).any())
 
 
 def varied_parameters(entries: Sequence[Entry]) -> dict[str, list[str]]:
@@ -114,7 +119,7 @@ def _in_words(table: pd.DataFrame) -> str:
     """Return what the ends of the curve with the most points are."""
     series = table["others"].value_counts(sort=False).idxmax()
     curve = table[table["others"] == series]
-    first, last = curve.iloc[0], curve.iloc[-1]
+    first, *_, last = curve.to_dict("records")
     where = "" if series == ONLY else f", with {series}"
     return (
         f"{first['kind']} over {first['parameter']}{where}: {_rating(first)} at {as_text(first['value'], '.12g')}, "
