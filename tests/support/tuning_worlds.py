@@ -128,7 +128,7 @@ def error(schedule: Schedule) -> float:
 
 def claims(boards: int, blocks: int, seed: int) -> tuple[bool, bool]:
     """Return whether a run without any effect claims that it has made the bot stronger, or weaker."""
-    schedule = tuned(first_schedule(iterations=20, seed=seed, players=(2,) * 1), lambda values: 0.0, seed=seed)
+    schedule = tuned(first_schedule(iterations=20, seed=seed), lambda values: 0.0, seed=seed)
     rng = np.random.default_rng(schedule.seed)
     values = block_values(4)
     shares = np.array([1, 2, 3, 2, 1]) / 9
