@@ -90,7 +90,7 @@ def first_schedule(
         fillers=(START,) if max(players) > 2 else (),
     )
     params = dict(zip((each.name for each in parameters), start, strict=True))
-    entry = Entry(START, START, "bot", identity(params), True, json.dumps(params, sort_keys=True))
+    entry = Entry(START, START, "bot", identity(params), True, params)
     boards = tuple(Board("surface", "{}", number, 1, (), blocks, 0) for number in players)
     schedule = Schedule(seed, (entry,), boards, False, tuning, Limits())
     return with_bots(schedule, tuning, compared_values(schedule), identity)

@@ -30,7 +30,7 @@ PLAYERS = 3
 def frames(tmp_path_factory):
     """A frame of every table, from a log with scores, forfeits and a disqualified bot."""
     path = tmp_path_factory.mktemp("log") / "matches.db"
-    of_alice = replace(entry("alice"), spec="alice:boldness=0.5", params='{"boldness": 0.5, "depth": 2}')
+    of_alice = replace(entry("alice"), spec="alice:boldness=0.5", params={"boldness": 0.5, "depth": 2})
     plan = schedule([of_alice, "bob", "carol"], players=(PLAYERS,), blocks=12)
     fill(path, plan)
     with Store.open(path) as store:

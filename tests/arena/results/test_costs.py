@@ -14,17 +14,14 @@ from arena.store import Store
 from arena.tournament.tournament import Tournament
 from tests.support.samples import all_matches, begin, entry, finished, row, schedule
 
-UCT = {
-    f"uct:simulations={count}": f'{{"simulations": {count}, "solve": false, "rollout": "random"}}'
-    for count in (100, 400)
-}
+UCT = {f"uct:simulations={count}": {"simulations": count, "solve": False, "rollout": "random"} for count in (100, 400)}
 CLOCKS = "0,-1,5000000,4000000,0 0,0,1000000,500000,0 1,1,2000000,1000000,0 0,2,3000000,1500000,0"
 VISITS = [(0, (), (), (1, 60, 2, 40)), (2, (), (), (1, 20))]
 
 
 def entries():
     grid = [replace(entry(spec), spec=spec, params=params) for spec, params in UCT.items()]
-    return [*grid, replace(entry("greedy"), params="{}")]
+    return [*grid, replace(entry("greedy"), params={})]
 
 
 @pytest.fixture(scope="module")

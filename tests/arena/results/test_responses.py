@@ -1,6 +1,5 @@
 """Response curves: every parameter with numbers that varies among bots of one kind is a curve of ratings."""
 
-import json
 from dataclasses import replace
 
 import altair
@@ -18,7 +17,7 @@ from tests.support.samples import entry, fill, schedule
 
 def bot(name, **params):
     spec = f"{name}:" + ",".join(f"{key}={value}" for key, value in params.items())
-    return replace(entry(spec), spec=spec, params=json.dumps({"depth": 1, "rollout": "random"} | params))
+    return replace(entry(spec), spec=spec, params={"depth": 1, "rollout": "random"} | params)
 
 
 GRID = [bot("uct", exploration=c, simulations=count) for count in (1000, 100, 10) for c in (0.7, 1.4)]
