@@ -60,6 +60,8 @@ def with_parameters(frame: pd.DataFrame, entries: Sequence[Entry]) -> pd.DataFra
     place = {entry.label: number for number, entry in enumerate(entries)}
     rows = [place[label] for label in frame["bot"]]
     added = {name: column.take(rows).set_axis(frame.index) for name, column in parameter_columns(entries).items()}
+    if not added:
+        return frame
     found = frame.assign(**added)
     found.attrs = frame.attrs
     return found

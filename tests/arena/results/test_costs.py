@@ -36,7 +36,7 @@ def log(tmp_path_factory):
 
 
 def test_a_parameter_that_a_spec_names_is_a_column_with_the_values_of_all_bots_that_have_it():
-    bots = [*entries(), replace(entry("flat"), spec="flat:playouts=2.5", params='{"playouts": 2.5, "solve": true}')]
+    bots = [*entries(), replace(entry("flat"), spec="flat:playouts=2.5", params={"playouts": 2.5, "solve": True})]
     found = pd.DataFrame(parameter_columns(bots))
     assert list(found) == ["param_playouts", "param_simulations"]
     assert found["param_simulations"].dtype == "Int64" and found["param_playouts"].dtype == "Float64"
@@ -45,7 +45,8 @@ def test_a_parameter_that_a_spec_names_is_a_column_with_the_values_of_all_bots_t
 
 def test_values_of_different_kinds_are_a_column_of_texts():
     one, other = (
-        replace(entry(f"b:x={text}"), spec=f"b:x={text}", params=f'{{"x": {text}}}') for text in ("true", "3")
+        replace(entry(f"b:x={text}"), spec=f"b:x={text}", params={"x": value})
+        for text, value in (("true", True), ("3", 3))
     )
     assert parameter_columns([one, other])["param_x"].tolist() == ["true", "3"]
     assert parameter_columns([one])["param_x"].dtype == "boolean"
