@@ -131,8 +131,8 @@ def _comments() -> Iterator[tuple[str, tuple[Any, str]]]:
 
 
 def _advice() -> list[str]:
-    """Return as comments what each kind of schedule is chosen for."""
-    return [f"#   {kind.kind}: for {kind.purpose}" for kind in kinds() if kind.purpose]
+    """Return as comments, below the schedule's, what each kind is chosen for."""
+    return [f"{'':31}  # {kind.kind}: {kind.purpose}" for kind in kinds() if kind.purpose]
 
 
 def config_text(data: dict[str, Any], path: Path) -> str:

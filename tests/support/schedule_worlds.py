@@ -29,7 +29,7 @@ from tests.support.worlds import SEATS, ranks_of
 
 PLAYERS = (2, 3, 4, 5)
 BOTS = 12
-WORLDS = 40
+WORLDS = 160
 MARGIN = 0.1
 """Draw margin, in standard deviations of a match's luck."""
 AS_GOOD = 0.1
@@ -169,16 +169,18 @@ def draw(found: pd.DataFrame, path: Path) -> None:
 
     shown = found.assign(missed=100 * (1 - found["best"]), wrong=100 * found["wrong"])
     shown["players"] = shown["players"].astype(str) + " players"
-    x = alt.X("matches:Q", scale=alt.Scale(type="log"), title="matches")
-    colour = alt.Color("schedule:N", title="schedule", sort=[trial.name for trial in trials(2)])
-    lines = alt.Chart(shown).mark_line(point=True).encode(x=x, color=colour, strokeDash=alt.StrokeDash("schedule:N"))
+    names = [trial.name for trial in trials(2)]
+    axis = alt.Axis(values=[100, 300, 1000, 3000], format=",")
+    x = alt.X("matches:Q", scale=alt.Scale(type="log", domain=[90, 4200], nice=False), axis=axis, title="matches")
+    colour = alt.Color("schedule:N", title="schedule", sort=names)
+    lines = alt.Chart(shown).mark_line(point=True).encode(x=x, color=colour)
     rows = [
         lines.encode(y=alt.Y(f"{column}:Q", title=title))
         .properties(width=190, height=150)
         .facet(column=alt.Column("players:N", title=None))
         for column, title in (("missed", "best missed, %"), ("wrong", "pairs wrong, %"))
     ]
-    path.write_text(vl_convert.vegalite_to_svg(alt.vconcat(*rows).to_json()))
+    path.write_text(vl_convert.vegalite_to_svg(alt.vconcat(*rows).to_json()) + "\n")
 
 
 def broken(table: pd.DataFrame) -> list[str]:

@@ -20,10 +20,10 @@ class Knockout(MeetingScheduler):
     """Rounds of meetings, of which the best go on, until one bot is left."""
 
     kind = "knockout"
-    purpose = "the best bot alone, in the fewest matches"
+    purpose = "the best bot, in half the matches of a round robin"
     hints: ClassVar[ConfigHints] = {
-        "elimination": ("double", "knockout: whether a bot is out after one defeat (`single`) or two"),
-        "advance": (1, "knockout: bots of a table that go on; by default half of it, rounded down"),
+        "elimination": ("double", "knockout: out after one defeat (`single`) or two"),
+        "advance": (1, "knockout: bots of a table that go on; by default half of it"),
     }
 
     elimination: Literal["single", "double"] = "single"

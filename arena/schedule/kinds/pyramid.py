@@ -82,7 +82,7 @@ class Pyramid(MeetingScheduler):
     """Challengers meet the bot on top, and the best of a meeting holds it."""
 
     kind = "pyramid"
-    purpose = "the best bot, when the list is in order of strength already"
+    purpose = "the best bot as well, one meeting at a time"
     hints: ClassVar[ConfigHints] = {"challenges": (20, "pyramid: meetings at most; it ends when all are defeated")}
 
     challenges: Annotated[int, Field(ge=1, le=1_000_000)] | None = None

@@ -39,7 +39,7 @@ class Swiss(SeededScheduler):
     """Rounds in which bots meet others that stand as they do."""
 
     kind = "swiss"
-    purpose = "the best bots and a fair order of many, in few rounds"
+    purpose = "the order of many bots, where all against all is long"
     hints: ClassVar[ConfigHints] = {"rounds": (8, "swiss: rounds, of `blocks` blocks a table each")}
 
     rounds: Annotated[int, Field(ge=1, le=100_000)] | None = None
