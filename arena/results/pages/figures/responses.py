@@ -127,7 +127,7 @@ def _in_words(table: pd.DataFrame) -> str:
     )
 
 
-def _rating(row: pd.Series) -> str:
+def _rating(row: Mapping[Any, Any]) -> str:
     rating = f"rating {row['rating']:.2f}"
     if pd.isna(row["rating_ci_low"]):
         return rating
