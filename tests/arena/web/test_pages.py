@@ -302,11 +302,12 @@ def test_a_bracket_is_on_the_page_of_its_tournament_and_in_its_report(tmp_path):
     bots = [{"bot": "random", "label": label} for label in ("one & only", "two", "three", "four")]
     games = [{"game": "epicycle", "players": 2}]
     data = {"name": "cup", "blocks": 1, "games": games, "bots": bots, "schedule": "knockout:max_blocks=1"}
-    run = arena.run(data, home=tmp_path, workers=1)
+    run = arena.run(data, home=tmp_path, workers=1, report=True)
     (tables,) = api.standings("cup", tmp_path).values()
     (bracket,) = tables
     with TestClient(create_app(tmp_path), base_url=ADDRESS) as visitor:
         page = visitor.get("/tournaments/cup").text
+    assert run.report is not None
     for text in (page, run.report.read_text()):
         assert html.escape(bracket.title) in text
         assert all(html.escape(str(row[2])) in text for row in bracket.rows)
