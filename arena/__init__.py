@@ -15,7 +15,6 @@ from arena.core.own_packages import prefer_own_packages
 prefer_own_packages()
 _API = (
     "compare_in",
-    "costs",
     "crosstable",
     "dataset",
     "export",

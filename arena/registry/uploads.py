@@ -12,6 +12,7 @@ import zipfile
 import zlib
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
 from arena.core.errors import ArenaError, BotError
 from arena.core.files import is_plain_path, temporary_folder
@@ -24,7 +25,7 @@ from arena.registry.bundles import (
     Bundle,
 )
 from arena.registry.discovery import has_bot, own_bot
-from arena.registry.models import BUNDLE_CLASS, bundle_model
+from arena.registry.models import BUNDLE_CLASS, BUNDLE_MODULE, bundle_model
 from engine.errors import EngineError
 
 ZIP_SUFFIX, MODEL_SUFFIX, PYTHON_SUFFIX = ".zip", ".onnx", ".py"
@@ -39,10 +40,17 @@ MAX_UPLOADED_SOURCE_BYTES = 2**18
 MAX_PATH_BYTES = 1_000
 
 
-def uploaded_bot(files: Mapping[str, bytes], main: str = "") -> tuple[Bundle, str]:
-    """Return the bundle of the bot in uploaded files, by their names, and its class, which is empty for a program.
+class UploadedBot(NamedTuple):
+    """A bot that was handed in."""
 
-    `main`, `my_bot.py:MyBot`, chooses one where there are several.
+    module: str
+    class_name: str
+    """Empty for a program."""
+    bundle: Bundle
+
+
+def uploaded_bot(files: Mapping[str, bytes], main: str = "") -> UploadedBot:
+    """Return the bot in uploaded files, by their names; `main`, `my_bot.py:MyBot`, chooses one where there are several.
 
     Files are one Python file, one ONNX model, one ZIP archive, or those of a folder: a program with its `bot.toml`, or
     Python files of which one holds a bot. Raises `BotError` of one line for anything else.
@@ -52,7 +60,7 @@ def uploaded_bot(files: Mapping[str, bytes], main: str = "") -> tuple[Bundle, st
         if PurePosixPath(name).suffix.lower() == ZIP_SUFFIX:
             files = unzipped(content)
         elif PurePosixPath(name).suffix.lower() == MODEL_SUFFIX:
-            return bundle_model(content), BUNDLE_CLASS
+            return UploadedBot(BUNDLE_MODULE, BUNDLE_CLASS, bundle_model(content))
     _check(files)
     files = without_top_folder({name: content for name, content in files.items() if not _is_ignored(name)})
     if not files:
@@ -69,7 +77,7 @@ def uploaded_bot(files: Mapping[str, bytes], main: str = "") -> tuple[Bundle, st
                 raise BotError(f"{name[:200]}: cannot be kept: {error.strerror}") from None
         try:
             source = own_bot(str(_main_file(folder, files, main)))
-            return source.bundle(), source.class_name
+            return UploadedBot(source.module, source.class_name, source.bundle())
         except (ArenaError, EngineError) as error:
             words = str(error).replace(f"{folder}/", "").replace(f"{folder.name}/", "").replace(str(folder), "the bot")
             raise BotError(words) from None

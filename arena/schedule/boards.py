@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
     from engine import Game
-    from engine.specs import Value
 
 MAX_SLUG_CHARS = 120
 """Letters of a game in a file's name; systems have 255 bytes for all of it."""
@@ -29,8 +27,8 @@ class Entry:
     """`name@hash` over resolved parameters and source."""
     trusted: bool = True
     """Whether blocks in which it sits may have public dice, as `arena.plan.resolve.ResolvedBot.trusted` says."""
-    params: Mapping[str, Value] = field(default_factory=dict)
-    """All parameters, defaults spelled out."""
+    params: str = "{}"
+    """All parameters, defaults spelled out, as JSON."""
     isolation: str = "none"
     """Level that its matches are played with."""
 

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
-from arena.stats.sprt import Sprt
+
+class StopTest(NamedTuple):
+    """Sequential test that ends a comparison; `arena.stats.sprt.Sprt` says what its parameters mean."""
+
+    elo0: float
+    elo1: float
+    alpha: float
+    beta: float
+    model: Literal["logistic", "normalized"]
 
 
 class ComparisonPlan(NamedTuple):
@@ -12,7 +20,7 @@ class ComparisonPlan(NamedTuple):
 
     first: int
     second: int
-    test: Sprt | None
+    test: StopTest | None
     """None where the number of blocks is fixed."""
     opening: int
     """Plies at the beginning of a match that tell its opening from others."""

@@ -92,7 +92,10 @@ class SiteLinks(Links):
     def figure(self, name: str, board: str, figure: str, format: str) -> str:
         return ""
 
-    def events(self, name: str | None = None) -> str:
+    def events(self, name: str) -> str:
+        return ""
+
+    def all_events(self) -> str:
         return ""
 
     def latest(self, name: str) -> str:

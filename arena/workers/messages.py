@@ -12,7 +12,6 @@ from typing import Any, NamedTuple, get_args
 from arena.core import records
 from arena.core.limits import Limits
 from arena.isolation import Isolation
-from arena.isolation.launched import LaunchedBot
 from arena.match.faults import KnownFault
 from arena.match.game_faults import GameFault
 from arena.match.replay import ReplayedPly
@@ -56,7 +55,10 @@ class Greeting(NamedTuple):
 class Describe(NamedTuple):
     """Ask what a bot declares of itself."""
 
-    bot: LaunchedBot
+    name: str
+    class_name: str
+    bundle: Bundle
+    isolation: Isolation
     boards: Sequence[tuple[str, int]]
     """Game and number of players."""
 
@@ -94,7 +96,7 @@ class PlannedBot(NamedTuple):
     class_name: str
     bundle: str
     """Hash of its bundle."""
-    params: Mapping[str, Value]
+    params: dict[str, Value]
     options: str
     """Those of its spec."""
     isolation: Isolation

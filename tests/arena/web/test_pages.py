@@ -10,7 +10,6 @@ import pytest
 from starlette.testclient import TestClient
 
 import arena
-from arena import api
 from arena.registry.discovery import own_bot
 from arena.registry.submitting import store_submission
 from arena.results.leaderboards import cells
@@ -288,26 +287,6 @@ def test_a_log_that_is_cut_off_has_a_clear_page(home, tmp_path):
             assert client.get(address).status_code == 200, "other tournaments are shown all the same"
 
 
-def test_the_list_of_bots_names_the_games_that_each_plays(client):
-    row = next(row for row in client.get("/bots").text.split("<tr>") if ">greedy<" in row)
-    assert '<a href="/games/epicycle">Epicycle</a>' in row and "/tournaments/shown" in row
-
-
 def test_a_home_that_is_empty_says_what_to_do(tmp_path):
     with TestClient(create_app(tmp_path), base_url="http://127.0.0.1:8000") as client:
         assert "arena run" in client.get("/").text and client.get("/bots").status_code == 200
-
-
-def test_a_bracket_is_on_the_page_of_its_tournament_and_in_its_report(tmp_path):
-    bots = [{"bot": "random", "label": label} for label in ("one & only", "two", "three", "four")]
-    games = [{"game": "epicycle", "players": 2}]
-    data = {"name": "cup", "blocks": 1, "games": games, "bots": bots, "schedule": "knockout:max_blocks=1"}
-    run = arena.run(data, home=tmp_path, workers=1, report=True)
-    (tables,) = api.standings("cup", tmp_path).values()
-    (bracket,) = tables
-    with TestClient(create_app(tmp_path), base_url=ADDRESS) as visitor:
-        page = visitor.get("/tournaments/cup").text
-    assert run.report is not None
-    for text in (page, run.report.read_text()):
-        assert html.escape(bracket.title) in text
-        assert all(html.escape(str(row[2])) in text for row in bracket.rows)
