@@ -110,7 +110,8 @@ ladder: $(VENV)/.runtime
 	$(BIN)/python -m scripts.ladder configs/ladder.toml reports/ladder
 
 # further modules join the list; each prints a table and exits with 1 when a promise fails
-STATS := $(addprefix tests.support.,worlds interval_worlds misfit_worlds variance_worlds sprt_worlds overall_worlds)
+STATS := $(addprefix tests.support.,worlds interval_worlds misfit_worlds family_worlds variance_worlds sprt_worlds \
+	overall_worlds tuning_worlds schedule_worlds)
 
 stats: $(VENV)/.dev
 	set -e; for module in $(STATS); do $(BIN)/python -m $$module; done

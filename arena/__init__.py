@@ -15,6 +15,7 @@ from arena.core.own_packages import prefer_own_packages
 prefer_own_packages()
 _API = (
     "compare_in",
+    "costs",
     "crosstable",
     "dataset",
     "export",

@@ -26,6 +26,7 @@ from arena.runner.run import Outcome, Progress, Run
 from arena.runner.single import play_match, retold
 from arena.schedule.blocks import Schedule
 from arena.schedule.foreign import foreign_name
+from arena.schedule.scheduler import StandingsTable
 from arena.store import Store, set_aside
 from arena.tournament.dice_keys import finish_log
 from arena.tournament.finding import find_match
@@ -58,6 +59,7 @@ __all__ = [
     "by_board",
     "compare_in",
     "comparison_so_far",
+    "costs",
     "crosstable",
     "dataset",
     "export",
@@ -205,7 +207,7 @@ def _play_and_rate(
         return RunResult(plan, outcome, folder, {}, no_faults(), [])
     tournament = early.tournament.now()
     results = finish(tournament, early, outputs, partial(_show_phase, outcome.progress, show))
-    schedule, wrong = tournament.schedule, store.wrong_estimates()
+    schedule, wrong = tournament.schedule, store.bots.wrong_estimates()
     return RunResult(
         replace(plan, schedule=schedule),
         outcome,
@@ -272,6 +274,13 @@ def leaderboard(
         return by_board(tournament.schedule, leaderboards(tournament, plackett_luce))
 
 
+def standings(target: str | Path, home: str | Path | None = None) -> dict[tuple[str, int], Sequence[StandingsTable]]:
+    """Return the brackets and standings of a tournament, by game spec and player count; none for most schedules."""
+    with Tournament.open(target, home) as tournament:
+        boards = enumerate(tournament.schedule.boards)
+        return {(board.game, board.players): tournament.standings(index) for index, board in boards}
+
+
 def crosstable(
     target: str | Path, game: str | None = None, players: int | None = None, home: str | Path | None = None
 ) -> dict[tuple[str, int], pd.DataFrame]:
@@ -288,6 +297,16 @@ def variance(
     from arena.results.variance import variance
 
     return variance(target, game, players, home)
+
+
+def costs(
+    target: str | Path, game: str | None = None, players: int | None = None, home: str | Path | None = None
+) -> dict[tuple[str, int], pd.DataFrame]:
+    """Return what a move of each bot took, in seconds and in tries of actions, by board."""
+    from arena.results.costs import costs
+
+    with Tournament.open(target, home) as tournament:
+        return costs(tournament, game, players)
 
 
 def power(
@@ -331,10 +350,17 @@ def faults(target: str | Path, home: str | Path | None = None) -> pd.DataFrame:
         return faults(tournament)
 
 
-def matches(target: str | Path, game: str, players: int, home: str | Path | None = None) -> pd.DataFrame:
-    """Return a row for each seat of a board's matches, in canonical order."""
+def matches(
+    target: str | Path, game: str, players: int, home: str | Path | None = None, costs: bool = False
+) -> pd.DataFrame:
+    """Return a row for each seat of a board's matches, in canonical order.
+
+    `costs` adds what the moves of each seat cost (`moves`, `seconds`, `cpu_seconds`, `visits`), which depends on the
+    machine.
+    """
     import pandas
 
+    from arena.results.costs import with_costs
     from arena.results.matches import board_matches
 
     with Tournament.open(target, home) as tournament:
@@ -343,6 +369,7 @@ def matches(target: str | Path, game: str, players: int, home: str | Path | None
             spec = foreign_name(game) if schedule.is_foreign else load_game(game, players).spec
             if (board.game, board.players) == (spec, players):
                 frame = board_matches(tournament, index)
+                frame = with_costs(frame, tournament, index) if costs else frame
                 if not tournament.plan.has_seats:
                     frame = frame.assign(seat=pandas.array([None] * len(frame), "Int64"))
                 return frame

@@ -52,7 +52,7 @@ def kernel_cache() -> Path:
         for key, value in os.environ.items()
         if key.startswith("NUMBA_") and key not in UNRELATED_SETTINGS
     )
-    shared = b"".join(path.read_bytes() for path in _shared_sources())
+    shared = b"".join(path.read_bytes() for path in shared_sources())
     key = hashlib.blake2b(
         repr((version("numba"), version("numpy"), sys.version, flags)).encode() + shared, digest_size=8
     )
@@ -63,7 +63,7 @@ KERNEL_FILES = ("rules.py", "observation.py")
 """Files of a game whose kernels others call."""
 
 
-def _shared_sources() -> list[Path]:
+def shared_sources() -> list[Path]:
     """Return the files whose kernels are called from others: ours, rules and observations of every installed game."""
     here = Path(__file__).parent
     found = {here / "kernel.py", here / "chance.py", here / "no_chance.py"}

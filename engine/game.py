@@ -368,24 +368,26 @@ class State(ABC):
         """
         return (self.targets() or {}).get(action)
 
-    def why_illegal(self, parts: Sequence[str]) -> str | None:
+    def why_illegal(self, parts: Sequence[str], names: Names | None = None) -> str | None:
         """Return in one sentence why the first of these parts that cannot be clicked, after those before it, cannot.
 
         None when all of them can, when those before it are an action already, and where the game gives no reason.
         """
+        names = names or Names.of_seats(self.game.players)
         sequences = list((self.targets() or {}).values())
         for length in range(1, len(parts) + 1 if sequences else 0):
             begun = tuple(parts[:length])
             if begun in sequences:
                 return None
             if not any(sequence[:length] == begun for sequence in sequences):
-                return self.reason(begun)
+                return self.reason(begun, names)
         return None
 
-    def reason(self, parts: tuple[str, ...]) -> str | None:
+    def reason(self, parts: tuple[str, ...], names: Names) -> str | None:
         """Return why the last of these parts cannot be clicked, though those before it can; None where nothing is said.
 
-        For games with targets to override, called by `why_illegal`. The last part may be any text.
+        For games with targets to override, called by `why_illegal`. The last part may be any text; `names` are what
+        the players are called.
         """
         return None
 

@@ -33,7 +33,8 @@ Provider = Callable[[str, Mapping[str, str]], GameType]
 It raises an `EngineError` for a name or an option that it does not know. The options may narrow the numbers of players.
 """
 
-_registered: dict[str, GameType] = {}
+registered_games: dict[str, GameType] = {}
+"""Games that `register_game` was given in this process, by name."""
 
 
 @functools.cache
@@ -61,16 +62,16 @@ def register_game(game_type: GameType) -> GameType:
 
     Worker processes do not share this: a tournament's games must be installed, with an entry point.
     """
-    taken = _registered.get(game_type.name)
+    taken = registered_games.get(game_type.name)
     if game_type.name in _installed() or (taken is not None and taken is not game_type):
         raise DuplicateNameError(f"a game '{game_type.name}' is registered already")
-    _registered[game_type.name] = game_type
+    registered_games[game_type.name] = game_type
     return game_type
 
 
 def game_names() -> list[str]:
     """Return the names of all games, sorted."""
-    return sorted({*_installed(), *_registered})
+    return sorted({*_installed(), *registered_games})
 
 
 @functools.cache
@@ -118,7 +119,7 @@ def is_provided(spec: str) -> bool:
     """Return whether a spec names a game of a provider's, without loading that."""
     name = spec.partition("(")[0]
     prefix, dot, _ = name.partition(".")
-    return bool(dot) and prefix in provider_names() and name not in {*_installed(), *_registered}
+    return bool(dot) and prefix in provider_names() and name not in {*_installed(), *registered_games}
 
 
 def _hint(name: str) -> str:
@@ -140,8 +141,8 @@ def game_type(spec: str) -> GameType:
     name = spec.partition("(")[0].strip()
     if "=" in name:
         split_game_spec(spec)  # which says how options are written
-    if name in _registered:
-        return _registered[name]
+    if name in registered_games:
+        return registered_games[name]
     if name in _installed():
         return _load_installed(name)
     prefix, dot, _ = name.partition(".")

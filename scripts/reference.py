@@ -24,6 +24,7 @@ from typer.main import get_command
 import arena
 import engine
 from arena.cli.app import app as cli
+from arena.core.models import Model
 from arena.plan.bot_entry import BotEntry
 from arena.plan.config import Config, GameEntry, Limits, Output
 from arena.results.columns import TABLES
@@ -125,7 +126,10 @@ def plain(text: str | None) -> str:
 
 def keys(model: type[BaseModel]) -> str:
     """Return the table of a model's keys; every key needs a description under it in the source."""
-    described = attributes(definition(model.__module__, model.__name__))
+    described: dict[str, str] = {}
+    for base in reversed(model.__mro__):
+        if issubclass(base, Model) and base is not Model:
+            described |= attributes(definition(base.__module__, base.__name__))
     schema = model.model_json_schema()
     rows = []
     for name, field in schema["properties"].items():

@@ -289,9 +289,11 @@ class Submissions:
         )
         return [_version(row) for row in self._database.rows(query, contest)]
 
-    def erased_bundles(self, contest: str) -> set[str]:
-        """Return the bundles of a contest's erased versions that no other version has."""
-        of_contest = "SELECT bundle FROM versions v JOIN bots b ON b.bot = v.bot WHERE contest = ? AND state"
+    def erased_bundles(self, contest: str | None = None) -> set[str]:
+        """Return the bundles of a contest's erased versions that no other version of it has; by default of all."""
+        of_contest = (
+            "SELECT bundle FROM versions v JOIN bots b ON b.bot = v.bot WHERE coalesce(contest = ?, TRUE) AND state"
+        )
         query = f"{of_contest} = 'erased' EXCEPT {of_contest} != 'erased'"
         return {bundle for (bundle,) in self._database.rows(query, contest, contest)}
 
@@ -299,11 +301,6 @@ class Submissions:
         """Return whether no version of a contest waits for its check, or is being checked."""
         query = "SELECT 1 FROM versions v JOIN bots b ON b.bot = v.bot WHERE contest = ? AND state IN (?, ?) LIMIT 1"
         return self._database.one(query, contest, WAITING, CHECKING) is None
-
-    def all_erased_bundles(self) -> set[str]:
-        """Return the bundles of erased versions that no other version of any contest has."""
-        query = "SELECT bundle FROM versions WHERE state = 'erased' EXCEPT SELECT bundle FROM versions WHERE state != ?"
-        return {bundle for (bundle,) in self._database.rows(query, ERASED)}
 
     def names(self, contest: str) -> dict[str, tuple[str, str]]:
         """Return by bot, `b12`, its name and its author's."""

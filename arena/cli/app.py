@@ -25,7 +25,7 @@ from arena.core.command import COMMAND, Command
 APPENDING_COMMANDS = (["import"], ["merge"])
 """Commands that change a log so that the run that wrote before can still resume."""
 
-RESUMABLE_COMMANDS = (["run"], ["compare"])
+RESUMABLE_COMMANDS = (["run"], ["compare"], ["tune"])
 """Commands that end soon after Ctrl-C, whatever they are doing, and go on when they are given again."""
 
 

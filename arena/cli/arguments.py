@@ -135,7 +135,9 @@ class MatchupOptions:
     """Options of `arena compare` about what is played, as `arena.runner.options.Matchup` has them."""
 
     a: Annotated[str, typer.Argument(metavar="A", help="A bot: name, name:key=value, file.py or folder.")]
-    b: Annotated[str, typer.Argument(metavar="B", help="Another bot.")]
+    b: Annotated[str | None, typer.Argument(metavar="[B]", help="Another bot. With --from by default all others.")] = (
+        None
+    )
     game: Annotated[str | None, typer.Option(help="A game spec. Needed unless --from says it.")] = None
     players: Annotated[int | None, typer.Option(help="Number of players. Default: the fewest of the game.")] = None
     fillers: Annotated[
@@ -150,6 +152,44 @@ class MatchupOptions:
     name: Annotated[
         str | None, typer.Option(help="Name of the comparison for other commands. Default: made of board and bots.")
     ] = None
+
+
+@dataclasses.dataclass(frozen=True)
+class TuneOptions:
+    """Options of `arena tune` about what is tuned and played; None where nothing was said."""
+
+    bot: Annotated[str, typer.Argument(metavar="BOT", help="A bot: name, name:key=value, file.py or folder.")]
+    param: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=LOW:HIGH", help="A parameter and its range, :log behind it; may be repeated."),
+    ] = None
+    game: Annotated[list[str] | None, typer.Option(help="A game spec; may be repeated.")] = None
+    players: Annotated[
+        str | None, typer.Option(help="Numbers of players: 2, or 2,3. Default: the fewest of each game.")
+    ] = None
+    against: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="BOT", help="Bot for other seats, with three players and more; may be repeated. Default: BOT."
+        ),
+    ] = None
+    method: Annotated[
+        Literal["spsa", "optuna"] | None,
+        typer.Option(help="spsa, or optuna: a Bayesian search, by an optional library. Default: spsa."),
+    ] = None
+    iterations: Annotated[int | None, typer.Option(help="Number of iterations. Default: 100.")] = None
+    blocks: Annotated[int | None, typer.Option(help="Blocks of an iteration on each board. Default: 32.")] = None
+    final_blocks: Annotated[
+        int | None, typer.Option(help="Blocks of the result against the start on each board. Default: 1,000.")
+    ] = None
+    seed: Annotated[int | None, typer.Option(min=0, help="Seed of the run. Default: 0.")] = None
+    opening: Opening = None
+    isolation: Isolation = None
+    step: Annotated[float | None, typer.Option(help="spsa: length of steps, in ranges. Default: 0.4.")] = None
+    reach: Annotated[
+        float | None, typer.Option(help="spsa: distance of plus and minus from the present point. Default: 0.2.")
+    ] = None
+    name: Annotated[str | None, typer.Option(help="Name of the log. Default: tune-BOT.")] = None
 
 
 @dataclasses.dataclass(frozen=True)

@@ -7,6 +7,7 @@ import pandas as pd
 from arena import api
 from arena.cli.arguments import BoardOptions
 from arena.cli.output import Output, fitted_table, print_boards
+from arena.cli.status import print_standings
 from arena.results.leaderboard_files import board_title
 from arena.results.leaderboards import cells, notes_below
 from arena.results.matches import BoardName, choose_boards
@@ -31,3 +32,7 @@ def print_leaderboards(boards: BoardOptions, plackett_luce: bool) -> None:
     found = api.leaderboard(boards.target, boards.home, plackett_luce)
     chosen = {at: found[at] for at in choose_boards(boards.target, found, boards.game, boards.players)}
     print_boards(chosen, "leaderboard", boards.format, print_board)
+    if boards.format == "table":
+        stands = api.standings(boards.target, boards.home)
+        for at in chosen:
+            print_standings(stands.get(at, ()))

@@ -7,7 +7,7 @@ from pathlib import Path
 import typer
 
 from arena import api
-from arena.cli.arguments import MatchupOptions, StopOptions
+from arena.cli.arguments import BoardOptions, MatchupOptions, StopOptions
 from arena.cli.comparing import (
     blocks_in_words,
     by_interval,
@@ -19,6 +19,7 @@ from arena.cli.comparing import (
     stronger_in_words,
     verdict_code,
 )
+from arena.cli.crosstable import print_crosstable
 from arena.cli.exit_codes import FINE
 from arena.cli.output import OWN_DICE, matches_in_words, print_json, print_text
 from arena.results.comparison import LoggedComparison
@@ -41,6 +42,8 @@ def compare(
 ) -> int:
     """Run `arena compare` and return the exit code."""
     if source is None:
+        if matchup.b is None:
+            raise typer.BadParameter("is missing: another bot; only with --from it may be left out", param_hint="B")
         return print_comparison(matchup, stop, workers, exit_code, as_json, same_rules, home)
     test = {name: value for name, value in vars(stop).items() if value is not None}
     played = {
@@ -52,6 +55,13 @@ def compare(
         if value is not None and value is not False and value != []:
             option = {"fillers": "with"}.get(name, name).replace("_", "-")
             raise typer.BadParameter(f"plays nothing, so --{option} has no effect", param_hint="--from")
+    if matchup.b is None:
+        if test or exit_code:
+            option = f"--{next(iter(test))}" if test else "--exit-code"
+            raise typer.BadParameter("is about two bots, and B is missing", param_hint=option)
+        boards = BoardOptions(source, matchup.game, matchup.players, "json" if as_json else "table", home)
+        print_crosstable(boards, matchup.a, matrix=False, alpha_rank=False)
+        return FINE
     found = api.compare_in(source, matchup.a, matchup.b, matchup.game, matchup.players, Sprt(**test), home)
     if as_json:
         print_json(found.as_dict())

@@ -18,9 +18,11 @@ from arena.results.matches import BoardName
 from arena.results.tables import markdown, records
 from arena.stats.cycles import alpha_rank
 from arena.stats.head_to_head import DECIMALS, matrix
+from arena.stats.multiple import FAMILY_WISE_ERROR
 
-OPTIONAL_COLUMNS = ("predicted", "matches", "lead", "z")
+OPTIONAL_COLUMNS = ("predicted", "matches", "lead", "z", "p (Holm)")
 """Columns left out in a narrow terminal, the first ones first."""
+NOTHING_YET = "no complete block yet"
 MAX_LISTED = 10
 """Cycles and misfits that are listed."""
 CELL_CHARS = len("+0.000")
@@ -94,7 +96,7 @@ def print_markdown(at: BoardName, view: CrosstableView) -> None:
     print(f"## {at[0]}, {at[1]} players\n")
     for frame in frames:
         print(markdown(frame))
-    for line in findings(view.board) if len(view.board.pairs) else ["no complete block yet"]:
+    for line in [apart_in_words(view.board), *findings(view.board)] if len(view.board.pairs) else [NOTHING_YET]:
         print(f"- {line}")
     print()
 
@@ -104,7 +106,7 @@ def print_view(at: BoardName, view: CrosstableView) -> None:
     out, board = Output(), view.board
     out.print(f"{at[0]}, {at[1]} players", style="bold")
     if board.pairs.empty:
-        out.print("no complete block yet\n")
+        out.print(f"{NOTHING_YET}\n")
         return
     if view.matrices is None:
         out.print(fitted_table(CROSSTABLE.cells(board.pairs), ["bot", "opponent"], OPTIONAL_COLUMNS, out.width))
@@ -118,7 +120,7 @@ def print_view(at: BoardName, view: CrosstableView) -> None:
         columns = {"bot": list(view.alpha_rank.index), "alpha-rank": [as_text(share) for share in view.alpha_rank]}
         out.print(fitted_table(columns, ["bot"], [], out.width))
     out.print()
-    for line in findings(board):
+    for line in (apart_in_words(board), *findings(board)):
         out.print(line)
     out.print()
 
@@ -144,6 +146,14 @@ def meetings_in_words(matches: pd.DataFrame) -> str:
 def signed(difference: pd.DataFrame) -> pd.DataFrame:
     """Return a matrix as text, empty for bots that never met."""
     return difference.map(lambda value: as_text(value, format_of("difference")))
+
+
+def apart_in_words(board: Crosstable) -> str:
+    """Return how many pairs differ significantly, in words."""
+    return (
+        f"{board.apart:,} of {len(board.pairs):,} pairs differ significantly when all are tested at once (Holm, "
+        f"{100 * FAMILY_WISE_ERROR:g} %)"
+    )
 
 
 def findings(board: Crosstable) -> Iterator[str]:

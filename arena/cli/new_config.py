@@ -130,6 +130,11 @@ def _comments() -> Iterator[tuple[str, tuple[Any, str]]]:
             yield from kind.hints.items()
 
 
+def _advice() -> list[str]:
+    """Return as comments, below the schedule's, what each kind is chosen for."""
+    return [f"{'':31}  # {kind.kind}: {kind.purpose}" for kind in kinds() if kind.purpose]
+
+
 def config_text(data: dict[str, Any], path: Path) -> str:
     """Return a configuration as commented TOML."""
 
@@ -142,6 +147,8 @@ def config_text(data: dict[str, Any], path: Path) -> str:
         "# Lines that begin with # have no effect. `arena run` refuses keys that it does not know.",
         *(line(key, data.get(key, usual), comment, key not in data) for key, (usual, comment) in _comments()),
     ]
+    at = next(number for number, text in enumerate(lines) if text.removeprefix("# ").startswith("schedule ="))
+    lines[at + 1 : at + 1] = _advice()
     for game in data["games"]:
         lines += ["", "[[games]]", line("game", game["game"], 'or with options: "epicycle(setup=random)"')]
         lines += [line("players", game["players"], "a board and a leaderboard for each number")]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from arena.cli.arguments import SessionOptions
 from arena.cli.output import SCREEN_COLUMNS, board_in_colours, print_to_stderr
-from arena.cli.play_sentences import asked, concluded, told
+from arena.cli.play_sentences import asked, concluded, names_of, told
 from arena.core.errors import ArenaError, ConfigError
 from arena.core.paths import home_path
 from arena.sessions import saving
@@ -200,7 +200,7 @@ def _ask(session: PlaySession, view: SessionView, analyses: AnalysisPool) -> Non
                 case "quit":
                     raise EOFError
                 case _:
-                    return session.choose_text(words)
+                    return session.choose_text(words, names_of(view))
         except RefusedError as error:
             print(textwrap.fill(str(error), SCREEN_COLUMNS))
 

@@ -16,6 +16,8 @@ from arena.cli.output import can_draw, print_to_stderr
 
 ECHO_COLUMNS = 6
 """Columns left free at the right: a terminal echoes Ctrl-C as ^C, and a line that wraps spoils the drawing."""
+BAR_COLUMNS, MIN_BAR_COLUMNS = 16, 4
+"""Of a progress bar, and of one beside a long text."""
 LINE_SECONDS = 10.0
 """Seconds between two lines where there is no terminal."""
 REDRAWS_PER_SECOND = 4
@@ -82,10 +84,11 @@ class Display:
                 self.live.stop()
 
 
-def bar(done: int, total: int | None, text: str) -> RenderableType:
-    """Return a progress bar with a text; `total` is None when it is unknown."""
+def bar(done: int, total: int | None, text: str, width: int = 80) -> RenderableType:
+    """Return a progress bar with a text; `total` is None when it is unknown. A long text has a short bar."""
+    columns = max(MIN_BAR_COLUMNS, min(BAR_COLUMNS, width - len(text) - 2))
     table = Table.grid(padding=(0, 1))
-    table.add_column(width=16)
+    table.add_column(width=columns)
     table.add_column(no_wrap=True)
-    table.add_row(ProgressBar(total=total, completed=done, width=16, pulse=total is None), text)
+    table.add_row(ProgressBar(total=total, completed=done, width=columns, pulse=total is None), text)
     return table

@@ -45,12 +45,14 @@ MAX_NAMED_BOTS = 4
 """Number of bots that are named when they do not play on all boards."""
 MAX_LEADERS = 3
 """Number of bots shown for each board during a run, where they share a line."""
-MIN_LEADER_ROWS = 3
+MIN_LEADER_ROWS = 2
 """Rows a board from which its leaders have a line each."""
+PADDING = 2
+"""Columns between a board and its leaders."""
 RESERVED_ROWS = 4
 """Rows of a terminal for the bar, what is said of an interruption, and the line below."""
 MAX_LABEL_CHARS = 16
-"""Longest label that is shown whole."""
+"""Longest label that is shown whole where leaders share a line."""
 MAX_BLOCK_FACTOR = 100
 """Pairs that need more than this many times the blocks count as equal."""
 
@@ -170,21 +172,22 @@ def drawing(plan: Plan, progress: Progress, width: int, height: int) -> Renderab
     done, total = progress.found + progress.played, None if progress.phase else progress.total
     boards, rows = plan.schedule.boards, max(1, height - RESERVED_ROWS)
     shown = len(boards) if len(boards) <= rows else rows - 1
-    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0), width=width)
+    table = Table(box=None, show_header=False, padding=(0, PADDING, 0, 0), width=width)
     table.add_column(no_wrap=True)
     table.add_column(no_wrap=True, overflow="ellipsis", ratio=1)
+    room = width - max(len(board.title) for board in boards) - 2 * PADDING
     for number, board in enumerate(boards[:shown]):
-        for line, leader in enumerate(leaders(plan, progress, number, rows // len(boards))):
+        for line, leader in enumerate(leaders(plan, progress, number, rows // len(boards), room)):
             table.add_row("" if line else board.title, leader)
     if shown < len(boards):
         table.add_row(f"and {len(boards) - shown} more boards")
-    return Group(bar(done, total, "  ".join(progress.parts)), table)
+    return Group(bar(done, total, "  ".join(progress.parts), width), table)
 
 
-def leaders(plan: Plan, progress: Progress, board: int, rows: int) -> list[str]:
+def leaders(plan: Plan, progress: Progress, board: int, rows: int, room: int) -> list[str]:
     """Return the best bots of a board by rating, if it is rated, else so far by mean return.
 
-    With fewer than `MIN_LEADER_ROWS` rows they are one line, else a line each.
+    With fewer than `MIN_LEADER_ROWS` rows they are one line, else a line each, of at most `room` characters.
     """
     if board in progress.rated:
         found, rated = [(label, f"{rating:.1f}") for label, rating in progress.rated[board].best], "rated: "
@@ -196,16 +199,21 @@ def leaders(plan: Plan, progress: Progress, board: int, rows: int) -> list[str]:
         ]
         found, rated = [(label, f"{-mean:+z.2f}") for mean, label in sorted(means)], ""
     if rows < MIN_LEADER_ROWS:
-        few = "  ".join(f"{_short(label)} {value}" for label, value in found[:MAX_LEADERS])
-        return [rated + few if few else ""]
-    lines = [f"{rank}. {label} {value}" for rank, (label, value) in enumerate(found[:rows], start=1)]
-    return [rated + line if rank == 0 else line for rank, line in enumerate(lines)] or [""]
+        few = [f"{_short(label, MAX_LABEL_CHARS)} {value}" for label, value in found[:MAX_LEADERS]]
+        while len(few) > 1 and len(rated + "  ".join(few)) > room:
+            few.pop()
+        return [rated + "  ".join(few) if few else ""]
+    lines = []
+    for rank, (label, value) in enumerate(found[:rows], start=1):
+        begin = f"{rated if rank == 1 else ''}{rank}. "
+        lines.append(f"{begin}{_short(label, room - len(begin) - len(value) - 1)} {value}")
+    return lines or [""]
 
 
-def _short(label: str) -> str:
+def _short(label: str, room: int) -> str:
     """Return the beginning and the end of a label; specs of one bot differ in their last letters."""
-    half = MAX_LABEL_CHARS // 2
-    return label if len(label) <= MAX_LABEL_CHARS else f"{label[:half]}…{label[1 - half :]}"
+    half = max(2, room // 2)
+    return label if len(label) <= room else f"{label[:half]}…{label[1 - half :]}"
 
 
 def _print_summary(result: api.RunResult) -> None:

@@ -6,7 +6,7 @@ import json
 import sys
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -18,8 +18,10 @@ from arena.cli.output import Output, can_draw, fitted_table, print_json, print_t
 from arena.cli.progress import REDRAWS_PER_SECOND
 from arena.core.errors import ArenaError
 from arena.core.paths import DEFAULT_HOME, home_path
-from arena.results.run_status import RUNNING, BoardStatus, RunStatus, run_status, run_statuses
+from arena.results.run_status import RUNNING, RunStatus, run_status, run_statuses
 from arena.runner.progress import duration, per_second
+from arena.schedule.scheduler import StandingsTable
+from arena.tournament.tournament import BoardStatus
 
 POLL_SECONDS = 2.0
 """Seconds between two queries."""
@@ -94,7 +96,23 @@ def print_run(found: RunStatus, as_json: bool) -> None:
         print_json(found.as_data())
         return
     Output().print(RunStatusView(found))
+    for board in found.boards:
+        print_standings(board.standings)
     print_resuming([found.resume])
+
+
+def print_standings(tables: Sequence[StandingsTable]) -> None:
+    """Print what a kind of schedule shows of a board."""
+    out = Output()
+    for table in tables:
+        out.print(f"\n{table.title}", style="bold")
+        columns = {
+            name: [str(row[number]) for row in table.rows] for number, name in enumerate(table.columns) if table.rows
+        }
+        if columns:
+            out.print(fitted_table(columns, table.texts, [], out.width))
+        if table.note:
+            out.print(table.note)
 
 
 @dataclass(frozen=True)
@@ -166,7 +184,7 @@ def watch_run(target: str, as_json: bool, home: Path | None) -> None:
     """Repeat until nothing writes any more; without a terminal, or as JSON, print a line for each change."""
     looks = _poll(target, home)
     if not as_json and can_draw(sys.stdout):
-        _watch_on_screen(looks)
+        watch_on_screen(looks)
         return
     shown = None
     for found in looks:
@@ -175,7 +193,7 @@ def watch_run(target: str, as_json: bool, home: Path | None) -> None:
             print(json.dumps(found.as_data(), ensure_ascii=False) if as_json else in_words(found), flush=True)
 
 
-def _watch_on_screen(looks: Iterator[RunStatus]) -> None:
+def watch_on_screen(looks: Iterator[RunStatus]) -> None:
     """Draw on an alternate screen, which resizing does not spoil; print the last status at the end."""
     console = Console(highlight=False, markup=False, emoji=False)
     sheet = None

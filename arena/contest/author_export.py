@@ -41,7 +41,7 @@ def export_author(accounts: Accounts, home: Path, author: str, out: Path, actor:
             for piece in _pieces(accounts, about, bots, versions):
                 entry.write(piece.encode())
         for version in versions:
-            for name, content in _files(version, home):
+            for name, content in source_files(version, home):
                 archive.writestr(zipfile.ZipInfo(f"bots/{version.bot}/{version.number}/{name}"), content)
     with accounts.database.change(actor) as change:
         change.audit("export author", author)
@@ -69,7 +69,7 @@ def _contests(accounts: Accounts, author: str) -> Iterator[dict[str, Any]]:
         yield {"contest": contest, **{key: value for key, value in member._asdict().items() if key != "author"}}
 
 
-def _files(version: BotVersion, home: Path) -> list[tuple[str, bytes]]:
+def source_files(version: BotVersion, home: Path) -> list[tuple[str, bytes]]:
     """Return the files of a version; for a source that is gone, a text that says so."""
     try:
         return sorted(stored_bundle(stored_version(version), home).files.items())

@@ -37,18 +37,6 @@ class CheckError(ArenaError):
         self.label = label
 
 
-def check_next(
-    accounts: Accounts, home: Path, stopping: Callable[[], bool] = lambda: False, failed: Container[str] = frozenset()
-) -> bool:
-    """Check the version that is next; return whether there was one. Raises `CheckError` where the machine fails."""
-    version = next_version(accounts, failed)
-    if version is None:
-        return False
-    accounts.submissions.begin_check(version)
-    check_begun(accounts, version, home, stopping)
-    return True
-
-
 def next_version(
     accounts: Accounts, failed: Container[str] = frozenset(), resting: Container[str] = frozenset()
 ) -> BotVersion | None:

@@ -22,6 +22,7 @@ from arena.contest.check_pool import CheckPool
 from arena.contest.erasing import remove_sources
 from arena.contest.season_driver import SeasonDriver, is_season_over, season_to_drive
 from arena.core.errors import ConfigError
+from arena.core.garbage import collect_often
 from arena.core.machine import cores
 from arena.core.names import CONTESTS_FOLDER
 from arena.core.paths import home_folder
@@ -62,6 +63,7 @@ class Driver:
         """Drive until a signal comes, or `until` when there is nothing to do."""
         checks = CheckPool(self.accounts, self.home, self.checks, self.stopping, self.say)
         checks.start()
+        collect_often()
         try:
             with self._on_signals():
                 while not self.stopping.is_set():

@@ -43,7 +43,7 @@ def remove_sources(accounts: Accounts, home: Path) -> Erasure:
     kept = {version.hash for bot in submitted(home).values() for version in bot.versions}
     count = 0
     with accounts.database.change(ARENA):  # nobody hands one of them in meanwhile
-        gone = accounts.submissions.all_erased_bundles()
+        gone = accounts.submissions.erased_bundles()
         for bundle in sorted(gone - kept):
             path = source_path(bundle, home)
             count += path.exists()
@@ -71,7 +71,7 @@ def _erase_in_log(log: Path, gone: set[str]) -> bool | None:
         with Store.create(log) as store:
             if not store.runs.has_run() or not store.runs.is_finished():
                 return None
-            found = sorted(gone & store.bundles())
+            found = sorted(gone & store.bots.bundles())
             if found:
                 log.with_name(ARCHIVE_FILE).unlink(missing_ok=True)
                 store.erase_sources(found)

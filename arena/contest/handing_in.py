@@ -12,8 +12,9 @@ from arena.accounts import Accounts, Author, BotVersion
 from arena.accounts.contests import CLOSED
 from arena.contest.config import ContestConfig
 from arena.core.errors import AccountError, BotError, UnwritableError
+from arena.registry.bundles import Bundle
 from arena.registry.submissions import store_bundle
-from arena.registry.uploads import UploadedBot, uploaded_bot
+from arena.registry.uploads import uploaded_bot
 
 MIN_FREE_BYTES = 2**30
 """Room on the disk of the home below which nothing is handed in: matches in play need it."""
@@ -35,7 +36,7 @@ def hand_in(
     name: str,
     files: Mapping[str, bytes],
     main: str = "",
-    read: Callable[[Mapping[str, bytes], str], UploadedBot] = uploaded_bot,
+    read: Callable[[Mapping[str, bytes], str], tuple[Bundle, str]] = uploaded_bot,
 ) -> Received:
     """Keep the bot in uploaded files as a version of an author's bot; without a `name` it is the author's one bot's, or
     that of the file. `main` is as for `arena.registry.uploads.uploaded_bot`, which is what `read` does.
@@ -52,15 +53,15 @@ def hand_in(
         raise BotError("the upload holds no file")
     name = name.strip() or _usual_name(accounts, config, author, files)
     accounts.submissions.check_allowed(config.name, author.id, name, config.allowance)
-    bot = read(files, main)
+    bundle, class_name = read(files, main)
 
     def store() -> None:
         try:
-            store_bundle(bot.bundle, home)
+            store_bundle(bundle, home)
         except OSError as error:
             raise UnwritableError(f"the bot cannot be kept: {error.strerror}", "Make room") from None
 
-    source = (bot.bundle.hash, bot.module, bot.class_name)
+    source = (bundle.hash, bundle.module, class_name)
     return Received(*accounts.submissions.hand_in(config.name, author.id, name, source, config.allowance, store))
 
 

@@ -272,7 +272,7 @@ class SeasonDriver:
         if not gone:
             return
         playing = {bot.bundle.hash for bot in self._bots.values()}
-        if found := sorted((gone & self.store.bundles()) - playing):
+        if found := sorted((gone & self.store.bots.bundles()) - playing):
             self.store.erase_sources(found)
             self.say(f"erased {len(found)} sources")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import platform
 import resource
 import threading
 from collections.abc import Iterator
@@ -25,6 +26,16 @@ _memory_limit_lock = threading.Lock()
 def cores() -> int:
     """Return the number of processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def processor() -> str:
+    """Return the model of this machine's processor, or as much as is known of it."""
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text("utf-8", "replace").splitlines():
+            name, _, value = line.partition(":")
+            if name.strip() == "model name" and value.strip().isprintable():
+                return value.strip()
+    return platform.processor() or platform.machine() or "unknown"
 
 
 @contextlib.contextmanager

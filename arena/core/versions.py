@@ -2,10 +2,12 @@
 
 import functools
 import hashlib
+import os
 import platform
 from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
 
+from arena.core.machine import processor
 from arena.core.paths import ROOT
 
 REPORTED_PACKAGES = ("numpy", "numba", "llvmlite", "scipy", "pandas", "ray", "trueskill", "pyramid-arena")
@@ -26,8 +28,9 @@ def code_hash() -> str:
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of Python, the platform and the packages that matter."""
+    """Return the versions of Python, the machine and the packages that matter."""
     found = {"python": platform.python_version(), "platform": platform.platform(), "machine": platform.machine()}
+    found |= {"processor": processor(), "cores": str(os.cpu_count() or 1)}
     for package in REPORTED_PACKAGES:
         try:
             found[package] = version(package)

@@ -91,7 +91,7 @@ def build(store: Store, source: ResultsFile, name: str, started: str, folder: Pa
         matches = 0
         with store.transaction():
             schedule = plan.schedule()
-            bots = [BotRow(entry.identity, entry.spec, "", "", "") for entry in schedule.entries]
+            bots = [BotRow(entry.identity, entry.spec) for entry in schedule.entries]
             run = store.begin_run(plan.as_json(), "{}", started, bots, {})
             places = _Blocks(staging, schedule)
             finished = (FinishedMatch(places.spec(match), _row(match), IMPORT_WORKER, 1) for match in staging.matches())

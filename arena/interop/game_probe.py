@@ -51,7 +51,7 @@ class GameProbe:
     def __init__(self, library: str, *modules: str, seconds: int = MAX_CPU_SECONDS) -> None:
         self._command = (library, str(seconds), *modules)
         self._lock = threading.Lock()
-        self._process: subprocess.Popen[str] | None = None
+        self.process: subprocess.Popen[str] | None = None
         self._made_for: tuple[int, list[str]] = (0, [])
 
     def prepare(self) -> None:
@@ -88,10 +88,10 @@ class GameProbe:
 
     def _started(self) -> subprocess.Popen[str]:
         here = os.getpid(), [*sys.path]
-        if self._process is None or self._made_for != here:
+        if self.process is None or self._made_for != here:
             self.close()
             self._made_for = here
-            self._process = subprocess.Popen(
+            self.process = subprocess.Popen(
                 [sys.executable, "-P", "-m", "arena.interop.game_probe", *self._command],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -105,11 +105,11 @@ class GameProbe:
                 start_new_session=True,
             )
             atexit.register(self.close)
-        return self._process
+        return self.process
 
     def close(self) -> None:
         """End the process, unless it belongs to the process that this one was forked from."""
-        process, self._process = self._process, None
+        process, self.process = self.process, None
         if process is not None and self._made_for[0] == os.getpid():
             process.kill()
             process.communicate()

@@ -98,7 +98,7 @@ class BotProcess:
             if self.greeted:
                 self._check_idle_time()
             self._signal(signal.SIGCONT)
-            line = self._exchange(json.dumps(message, separators=(",", ":")).encode() + b"\n", limit, slack)
+            line = self.exchange(json.dumps(message, separators=(",", ":")).encode() + b"\n", limit, slack)
             self._look_at_clock()
             self.allowed_between += BETWEEN_SECONDS_PER_ANSWER
             self._signal(signal.SIGSTOP)
@@ -144,7 +144,7 @@ class BotProcess:
             pass
         self.close()
 
-    def _exchange(self, line: bytes, limit: float, slack: float) -> bytes:
+    def exchange(self, line: bytes, limit: float, slack: float) -> bytes:
         if any(descriptor == self.from_bot and event & select.POLLIN for descriptor, event in self._poll.poll(0)):
             raise Fault("protocol", "it wrote to standard output before it was asked")
         deadline = time.monotonic() + limit + slack

@@ -73,7 +73,7 @@ def run(spawn: Spawn, stdin: int, stdout: int, stderr: int) -> Iterator[tuple[su
         stack.callback(process.wait)
         stack.callback(_end_unstarted, process)
         os.close(status_in)
-        number = _child(status, process)
+        number = child_of(status, process)
         first = None
         with contextlib.suppress(ProcessLookupError):  # it has ended already
             first = os.pidfd_open(number)
@@ -119,7 +119,7 @@ def _kept(stack: contextlib.ExitStack, content: bytes) -> int:
         return descriptor
 
 
-def _child(status: int, bubblewrap: subprocess.Popen[bytes]) -> int:
+def child_of(status: int, bubblewrap: subprocess.Popen[bytes]) -> int:
     """Return the number of the sandbox's first process, from bubblewrap; raises `OSError` when there is none."""
     said = b""
     while b"\n" not in said:
@@ -209,7 +209,7 @@ def program_environment(command: str) -> dict[str, str]:
 def missing_requirements() -> str:
     """Return why this machine cannot sandbox, and what would help; empty when it can. It is tried once."""
     try:
-        return _missing_requirements()
+        return find_missing_requirements()
     except _Disturbed as disturbed:
         return f"bubblewrap could not be tried ({disturbed}); try again"
 
@@ -219,7 +219,7 @@ class _Disturbed(Exception):
 
 
 @functools.cache
-def _missing_requirements() -> str:
+def find_missing_requirements() -> str:
     if sys.platform != "linux":
         return "the sandbox needs Linux (namespaces, seccomp)"
     if shutil.which(BWRAP) is None:
@@ -238,11 +238,11 @@ def _missing_requirements() -> str:
 def _trials() -> str:
     for _ in range(TRIALS - 1):
         with contextlib.suppress(_Disturbed):
-            return _trial()
-    return _trial()
+            return try_out()
+    return try_out()
 
 
-def _trial() -> str:
+def try_out() -> str:
     """Return why bubblewrap does not work here, empty when it does; raises `_Disturbed`."""
     with tempfile.TemporaryFile() as complaints:
         code = None

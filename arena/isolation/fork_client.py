@@ -73,7 +73,7 @@ class ForkClient:
             )
             try:
                 started = self.launcher.run(spawn, theirs.fileno(), subprocess.DEVNULL, self._stderr.fileno())
-                _, self._number = self._stack.enter_context(started)
+                _, self.number = self._stack.enter_context(started)
             except OSError as error:
                 if is_disk_full(error):
                     raise
@@ -158,7 +158,7 @@ class ForkClient:
         """Wait until the server has loaded all; raises `WorkerError` when it has ended."""
         with contextlib.suppress(EOFError, OSError):
             self._connection.send_bytes(records.encode(setup))
-            if self._wait():
+            if self.wait():
                 self._connection.recv_bytes()
                 return
         raise self._ended()
@@ -166,7 +166,7 @@ class ForkClient:
     def _answer(self, size: int) -> tuple[bytes, list[int]]:
         """Return the answer to an order, bytes and a descriptor; raises `WorkerError` when there is none."""
         with contextlib.suppress(OSError):
-            if self._wait():
+            if self.wait():
                 content, descriptors, _, _ = socket.recv_fds(self._socket, size, 1)
                 if content:
                     return content, descriptors
@@ -177,9 +177,9 @@ class ForkClient:
         lines = self._stderr.read().decode(errors="replace").strip().splitlines()
         return WorkerError(f"the parent of bots' processes ended: {lines[-1] if lines else 'no word from it'}")
 
-    def _wait(self) -> bool:
+    def wait(self) -> bool:
         """Return whether it answers before its time is up."""
-        return wait_readable(self._connection.fileno(), self._number, PREPARE_SECONDS)
+        return wait_readable(self._connection.fileno(), self.number, PREPARE_SECONDS)
 
     def close(self) -> None:
         self._stack.close()

@@ -102,10 +102,10 @@ class _Trial(RemotePlayer):
         """Take what the stopped process has compiled."""
         if self.bot_process is not None and self.bot_process.open and not self.found:
             with contextlib.suppress(OSError):
-                self.found = dict(_files(f"/proc/{self.bot_process.pid}/root{CACHE_FOLDER}"))
+                self.found = dict(kernel_files(f"/proc/{self.bot_process.pid}/root{CACHE_FOLDER}"))
 
 
-def _files(folder: str) -> Iterator[tuple[str, bytes]]:
+def kernel_files(folder: str) -> Iterator[tuple[str, bytes]]:
     """Yield regular files two levels down, named as Numba names them.
 
     What lies there is the bot's doing: no link is followed, names are checked, sizes are bounded.

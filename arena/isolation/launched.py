@@ -23,6 +23,10 @@ No other parts, though bots may import them: some do what they like when they ar
 """
 
 
+OF_NO_PLAN = -1
+"""Key of a bot that is only asked what it declares."""
+
+
 @dataclass(frozen=True)
 class LaunchedBot:
     """A bot with its code, and the level that runs it."""

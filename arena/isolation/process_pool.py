@@ -39,7 +39,7 @@ class ProcessPool:
 
     def __init__(self, preload: Preload | None = None) -> None:
         self._preload = preload
-        self._servers: list[ForkClient] = []
+        self.servers: list[ForkClient] = []
         self._programs: dict[int, ProgramSource] = {}
 
     def acquire(self, bot: LaunchedBot, game: Game | None) -> ProcessSource:
@@ -60,17 +60,17 @@ class ProcessPool:
         return self._preload or Preload(tuple(bot.modules), ((game.spec, game.players),))
 
     def _idle(self, isolation: Isolation, preload: Preload) -> ForkClient:
-        for dead in [each for each in self._servers if not each.is_alive]:
-            self._servers.remove(dead)
+        for dead in [each for each in self.servers if not each.is_alive]:
+            self.servers.remove(dead)
             dead.close()
-        for server in self._servers:
+        for server in self.servers:
             if not server.busy and (server.isolation, server.preload) == (isolation, preload):
                 return server
-        for other in [each for each in self._servers if not each.busy and each.preload != preload]:
-            self._servers.remove(other)
+        for other in [each for each in self.servers if not each.busy and each.preload != preload]:
+            self.servers.remove(other)
             other.close()
-        self._servers.append(_started(isolation, preload))
-        return self._servers[-1]
+        self.servers.append(_started(isolation, preload))
+        return self.servers[-1]
 
     def contestant(self, bot: LaunchedBot) -> RemoteContestant:
         """Return a bot as something that can take a seat."""
@@ -105,11 +105,11 @@ class ProcessPool:
 
     def close(self) -> None:
         """End everything."""
-        sources: list[ProcessSource] = [*self._programs.values(), *self._servers]
+        sources: list[ProcessSource] = [*self._programs.values(), *self.servers]
         for source in sources:
             source.close()
         self._programs.clear()
-        self._servers.clear()
+        self.servers.clear()
 
 
 def _started(isolation: Isolation, preload: Preload) -> ForkClient:

@@ -49,7 +49,7 @@ class RemotePlayer:
             self._watch(self.bot_process)
             if not self.bot_process.greeted:
                 left = max(0.0, begun + limit - time.monotonic())
-                self._check_declared(self._ask({"type": "hello", "protocol": PROTOCOL}, left, "ready"))
+                self._check_declared(self.ask({"type": "hello", "protocol": PROTOCOL}, left, "ready"))
                 self.bot_process.greeted = True
 
     def _watch(self, bot_process: BotProcess) -> None:
@@ -85,7 +85,7 @@ class RemotePlayer:
             "clock": self._clock(match.limits.seconds_per_move),
         }
         with self._faults():
-            return self._ask(message, limit, "ready").get("timed") is True
+            return self.ask(message, limit, "ready").get("timed") is True
 
     def choose(self, limit: float) -> Answer:
         state = self.match.state
@@ -98,7 +98,7 @@ class RemotePlayer:
             "clock": self._clock(limit),
         }
         with self._faults():
-            answer = self._ask(message, limit, "action")
+            answer = self.ask(message, limit, "action")
             text, note = answer.get("action"), answer.get("note")
             if not isinstance(text, str):
                 raise Fault("protocol", 'an answer without an "action" that is a text')
@@ -125,7 +125,7 @@ class RemotePlayer:
         plies = zip(match.movers[since:], match.moves[since:], strict=True)
         return [["chance" if who == CHANCE else who, text] for who, text in plies]
 
-    def _ask(self, message: dict[str, Any], limit: float, expected: str) -> dict[str, Any]:
+    def ask(self, message: dict[str, Any], limit: float, expected: str) -> dict[str, Any]:
         assert self.bot_process is not None
         answer = self.bot_process.request(message, limit, self.match.margin(self.seat))
         if answer["type"] != expected:

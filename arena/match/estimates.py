@@ -153,14 +153,16 @@ def unpack_estimates(packed: str, players: int, plies: int) -> list[PackedEstima
         text = unpacker.decompress(base64.b64decode(packed, validate=True), MAX_UNPACKED_BYTES).decode("ascii")
         if not unpacker.eof or unpacker.unused_data:
             raise ValueError
-        kept = [_read(part) for part in text.split(" ", MAX_MATCH_ESTIMATES)]  # the last of too many has all the rest
+        kept = [
+            unpack_part(part) for part in text.split(" ", MAX_MATCH_ESTIMATES)
+        ]  # the last of too many has all the rest
     except (ValueError, zlib.error, binascii.Error):
         raise StoreError(DAMAGED_MESSAGE) from None
     check_estimates(kept, players, plies)
     return kept
 
 
-def _read(part: str) -> PackedEstimate:
+def unpack_part(part: str) -> PackedEstimate:
     ply, evaluation, line, visit_counts = part.split(":")
     return int(ply), _numbers(evaluation), _numbers(line), _numbers(visit_counts)
 

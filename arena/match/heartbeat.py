@@ -56,26 +56,26 @@ class Heartbeat:
     def __init__(self, memory: mmap.mmap) -> None:
         self._memory = memory
         with memoryview(memory) as whole:
-            self._words = whole[: WORDS * 8].cast("q")
+            self.words = whole[: WORDS * 8].cast("q")
             self._moves = whole[WORDS * 8 : MOVES_END].cast("i")
             self._evaluations = whole[MOVES_END:].cast("h")
 
     def rest(self, number: int) -> None:
         """Say that no bot is at work in that match of the chunk; the deadline is `MAX_SILENCE_SECONDS`."""
-        self._words[1] = NOBODY
-        self._words[0] = number
-        self._words[3] = time.monotonic_ns() + int(MAX_SILENCE_SECONDS * 1e9)
+        self.words[1] = NOBODY
+        self.words[0] = number
+        self.words[3] = time.monotonic_ns() + int(MAX_SILENCE_SECONDS * 1e9)
 
     def work(self, seat: int, ply: int, seconds: float) -> None:
         """Say that a seat's bot is at work, for at most so many seconds from now."""
-        self._words[1] = NOBODY
-        self._words[2] = ply
-        self._words[3] = time.monotonic_ns() + int(seconds * 1e9)
-        self._words[1] = seat
+        self.words[1] = NOBODY
+        self.words[2] = ply
+        self.words[3] = time.monotonic_ns() + int(seconds * 1e9)
+        self.words[1] = seat
 
     def read(self) -> Activity:
         """Return the present activity; another process may be writing meanwhile."""
-        return Activity(*self._words[:4])
+        return Activity(*self.words[:4])
 
     def show_moves(
         self, number: int, moves: Sequence[int], evaluations: Sequence[tuple[int, Sequence[int]]] = ()
@@ -84,7 +84,7 @@ class Heartbeat:
 
         An evaluation is its ply with a value for each seat, in steps. Raises for what the words cannot hold.
         """
-        self._words[4] = NO_MOVES
+        self.words[4] = NO_MOVES
         shown = array("i", moves[:MAX_SHOWN_MOVES])
         self._moves[: len(shown)] = shown
         width = 1 + len(evaluations[0][1]) if evaluations else 1
@@ -93,27 +93,27 @@ class Heartbeat:
             if ply < len(shown):
                 values.extend((ply, *steps))
         self._evaluations[: len(values)] = values
-        self._words[5] = width * (MAX_SHOWN_EVALUATIONS + 1) + len(values)
-        self._words[4] = number * (MAX_SHOWN_MOVES + 1) + len(shown)
+        self.words[5] = width * (MAX_SHOWN_EVALUATIONS + 1) + len(values)
+        self.words[4] = number * (MAX_SHOWN_MOVES + 1) + len(shown)
 
     def hide_moves(self) -> None:
         """Show no moves any more."""
-        self._words[4] = NO_MOVES
+        self.words[4] = NO_MOVES
 
     def moves(self) -> ShownMatch | None:
         """Return the match in play as it was shown last; None where there is none, or it is being written."""
-        head, values_head = self._words[4], self._words[5]
+        head, values_head = self.words[4], self.words[5]
         number, count = divmod(head, MAX_SHOWN_MOVES + 1)
         moves = self._moves[:count].tolist()
         width, length = divmod(values_head, MAX_SHOWN_EVALUATIONS + 1)
         values = self._evaluations[:length].tolist() if 1 < width <= length else []
-        if head < 0 or self._words[4] != head:
+        if head < 0 or self.words[4] != head:
             return None
         return ShownMatch(number, moves, [*zip(*[iter(values)] * width, strict=False)] if values else [])
 
     def close(self) -> None:
         """Release the shared memory."""
-        self._words.release()
+        self.words.release()
         self._moves.release()
         self._evaluations.release()
         self._memory.close()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,7 @@ from arena.store import BotRow
 from arena.workers.declarations import declaration_of
 from arena.workers.process import WorkerProcess
 from engine import EngineError, Game
-from engine.specs import canonical_options, resolve, split_bot_spec
+from engine.specs import Value, canonical_options, resolve, split_bot_spec
 
 
 @dataclass(frozen=True)
@@ -36,14 +36,14 @@ class ResolvedBot:
 
     source: Source
     bundle: Bundle
-    params: dict[str, Any]
+    params: Mapping[str, Value]
     spec: str
-    about: str
+    about: str = ""
     """Its docstring."""
-    games: list[str] | None
-    players: list[int] | None
-    parameters: list[dict[str, Any]]
-    refusals: list[str | None]
+    games: list[str] | None = None
+    players: list[int] | None = None
+    parameters: list[dict[str, Any]] = field(default_factory=list)
+    refusals: list[str | None] = field(default_factory=list)
     """Why it does not play on a board, by board."""
     isolation: Isolation = OWN_BOT_LEVEL
 
@@ -80,8 +80,7 @@ class ResolvedBot:
 
     def entry(self, label: str, key: str) -> Entry:
         """Return its record in a schedule."""
-        params = json.dumps(self.params, sort_keys=True)
-        return Entry(label, key, self.spec, self.identity, self.trusted, params, self.isolation)
+        return Entry(label, key, self.spec, self.identity, self.trusted, self.params, self.isolation)
 
     @property
     def row(self) -> BotRow:
@@ -89,10 +88,17 @@ class ResolvedBot:
         return BotRow(self.identity, self.spec, self.source.module, self.source.class_name, self.bundle.hash)
 
 
-def bot_identity(name: str, bundle: str, class_name: str, params: dict[str, Any]) -> str:
+def bot_identity(name: str, bundle: str, class_name: str, params: Mapping[str, Value]) -> str:
     """Return `name@hash` over the hash of a bot's bundle, its class and its resolved parameters."""
     key = json.dumps([bundle, class_name, params], sort_keys=True)
     return f"{name}@{hashlib.blake2b(key.encode(), digest_size=16).hexdigest()}"
+
+
+def logged_bot(entry: Entry, row: BotRow, files: Mapping[str, bytes], isolation: Isolation) -> ResolvedBot:
+    """Return a bot of a plan with its source as it is in a log; bots that have none there have no `files`."""
+    name = row.identity.rpartition("@")[0]
+    source = Source(name, row.module, row.class_name, None, "the log", submitted=not entry.trusted)
+    return ResolvedBot(source, Bundle(row.module, files), entry.params, entry.spec, isolation=isolation)
 
 
 def entrants_of(

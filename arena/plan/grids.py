@@ -28,7 +28,7 @@ class Entrant(NamedTuple):
     given: str = ""
     """What was chosen from the lists, as it was written."""
 
-    def label(self, name: str, params: dict[str, Any]) -> str | None:
+    def label(self, name: str, params: Mapping[str, Any]) -> str | None:
         """Return the label of a bot of this name and these resolved parameters; None for that of its spec."""
         if not self.varied:
             return self.entry.label

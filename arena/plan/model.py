@@ -24,7 +24,7 @@ from arena.plan.config import Limits as PlannedLimits
 from arena.registry.game_rules import RulesRecord
 from arena.schedule.blocks import Schedule
 from arena.schedule.boards import Board, Entry
-from arena.schedule.comparisons import ComparisonPlan, StopTest
+from arena.schedule.comparisons import ComparisonPlan
 from arena.schedule.foreign import FOREIGN_RESULTS_LABEL, ForeignSchedule, is_foreign_name
 from arena.schedule.kinds import kind_named
 from arena.schedule.scheduler import Scheduler, Stage
@@ -66,6 +66,8 @@ class BoardRecord(Model):
     """Blocks by table given out so far where they depend on results; None where not known, and on other boards."""
     disqualified: dict[Text, int] | None
     """Last rounds by label, with `counts`; None in a board's first stage."""
+    tables: list[list[Text]] | None = None
+    """Labels of the tables that `counts` are of, where results decide which there are; written only there."""
 
 
 class BotRecord(Model):
@@ -194,11 +196,8 @@ class ResolvedPlan(Model):
             raise ValueError(f"{self.scheduler.kind}: not all of its bots are named by their labels")
         if any(not {*(schedule.comparison or ())[:2]} <= {*board.entries} for board in schedule.boards):
             raise ValueError("the two bots of a comparison have to play on its board")
-        if schedule.comparison is not None:
-            if len(schedule.boards) != 1 or len(schedule.tables[0]) != 1:
-                raise ValueError("a comparison has one board, and one set of bots there")
-            if schedule.comparison.test is not None:
-                Sprt(*schedule.comparison.test)
+        if schedule.comparison is not None and (len(schedule.boards) != 1 or len(schedule.tables[0]) != 1):
+            raise ValueError("a comparison has one board, and one set of bots there")
         return self
 
     @classmethod
@@ -221,7 +220,7 @@ class ResolvedPlan(Model):
             "comparison": compared
             and {
                 "bots": [labels[i] for i in compared[:2]],
-                "test": compared.test and compared.test._asdict(),
+                "test": compared.test and vars(compared.test),
                 "opening_plies": compared.opening,
             },
             "forfeit_limit": schedule.forfeit_limit,
@@ -235,7 +234,7 @@ class ResolvedPlan(Model):
                 | _progress(schedule, index, labels)
                 for index, board in enumerate(schedule.boards)
             ],
-            "bots": [vars(entry) | {"params": json.loads(entry.params)} for entry in schedule.entries],
+            "bots": [vars(entry) for entry in schedule.entries],
             "left_out": [*left_out],
             "rules": dict(rules),
             "foreign": foreign,
@@ -253,6 +252,9 @@ class ResolvedPlan(Model):
     def as_json(self, indent: int | None = None) -> str:
         """Return the plan as JSON; equal plans have equal texts."""
         data = self.model_dump(exclude=None if self.foreign else {"foreign"})
+        for board in data["boards"]:
+            if board["tables"] is None:
+                del board["tables"]
         return json.dumps(data, indent=indent, sort_keys=True)
 
     def schedule(self) -> Schedule:
@@ -261,10 +263,7 @@ class ResolvedPlan(Model):
         stages = tuple(_stage(board, places) for board in self.boards)
         made = Schedule(
             seed=self.seed,
-            entries=tuple(
-                Entry(**bot.model_dump(exclude={"params"}), params=json.dumps(bot.params, sort_keys=True))
-                for bot in self.bots
-            ),
+            entries=tuple(Entry(**vars(bot)) for bot in self.bots),
             boards=tuple(
                 Board(
                     params=json.dumps(board.params, sort_keys=True),
@@ -319,7 +318,7 @@ def _compared(comparison: ComparisonRecord | None, places: dict[str, int]) -> Co
     if comparison is None:
         return None
     first, second = comparison.bots
-    test = None if comparison.test is None else StopTest(**comparison.test.model_dump())
+    test = None if comparison.test is None else Sprt(**comparison.test.model_dump())
     return ComparisonPlan(places[first], places[second], test, comparison.opening_plies)
 
 
@@ -327,7 +326,8 @@ def _stage(board: BoardRecord, places: dict[str, int]) -> Stage | None:
     if board.counts is None:
         return None
     counts, out = tuple(board.counts), board.disqualified
-    return Stage(counts, counts, None if out is None else tuple(sorted((places[bot], out[bot]) for bot in out)))
+    tables = None if board.tables is None else tuple(tuple(places[bot] for bot in table) for table in board.tables)
+    return Stage(counts, counts, None if out is None else tuple(sorted((places[bot], out[bot]) for bot in out)), tables)
 
 
 def _progress(schedule: Schedule | None, index: int, labels: Sequence[str]) -> dict[str, Any]:
@@ -335,7 +335,9 @@ def _progress(schedule: Schedule | None, index: int, labels: Sequence[str]) -> d
     stage = schedule.stage(index) if schedule else None
     out = stage.disqualified if stage else None
     last_rounds = None if out is None else {labels[entry]: last for entry, last in out}
-    return {"counts": [*stage.counts] if stage else None, "disqualified": last_rounds}
+    found = stage.tables if stage else None
+    tables = None if found is None else [[labels[entry] for entry in table] for table in found]
+    return {"counts": [*stage.counts] if stage else None, "disqualified": last_rounds, "tables": tables}
 
 
 def _check_players(board: BoardRecord) -> None:

@@ -149,7 +149,7 @@ def make_plan(
         refused = ((entry, refusal) for entry, refusal in zip(entries, refusals, strict=True) if refusal is not None)
         left_out += [f"{board.title}, without {entry.label}: it {refusal}" for entry, refusal in refused]
     try:
-        scheduler = config.schedule.resolved(entries, boards)
+        scheduler = config.schedule.with_seed(config.seed).resolved(entries, boards)
     except ValueError as error:
         raise ConfigError(f"{source}: {error}") from None
     schedule = Schedule(

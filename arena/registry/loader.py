@@ -26,7 +26,7 @@ from engine.cache import cache_root
 
 ORIGINAL_BUILTINS = dict(vars(builtins))
 """The built-in names before any bot was loaded."""
-_loaded: dict[str, LoadedBundle] = {}
+loaded_bundles: dict[str, LoadedBundle] = {}
 
 
 def load_class(bundle: Bundle, class_name: str) -> Any:
@@ -45,9 +45,9 @@ def load_class(bundle: Bundle, class_name: str) -> Any:
 def write_bundle(bundle: Bundle) -> LoadedBundle:
     """Put a bundle's files in place without running any; raises `OSError` where that fails."""
     key = bundle.hash
-    if key not in _loaded:
-        _loaded[key] = LoadedBundle(bundle, key)
-    return _loaded[key]
+    if key not in loaded_bundles:
+        loaded_bundles[key] = LoadedBundle(bundle, key)
+    return loaded_bundles[key]
 
 
 def has_installed_bots(bundle_files: Mapping[str, bytes]) -> bool:

@@ -142,7 +142,7 @@ def stored_bundle(version: Version, home: str | Path | None = None) -> Bundle:
     """Return a submitted bot's source; raises `BotError` when it is missing or damaged."""
     path = source_path(version.hash, home)
     try:
-        bundle = Bundle(version.module, _unpacked(read_regular(path, 2 * MAX_BUNDLE_BYTES)))
+        bundle = Bundle(version.module, unpacked_files(read_regular(path, 2 * MAX_BUNDLE_BYTES)))
     except FileNotFoundError:
         raise BotError(f"{path}: is missing; submit that source again") from None
     except Exception:  # a damaged archive may raise anything
@@ -157,7 +157,7 @@ def store_bundle(bundle: Bundle, home: str | Path | None = None) -> Path:
     path = source_path(bundle.hash, home)
     if not path.is_file():
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_file(path, [_packed(bundle.files)])
+        write_file(path, [packed_files(bundle.files)])
     return path
 
 
@@ -201,7 +201,7 @@ def source_path(hash: str, home: str | Path | None) -> Path:
     return submissions_folder(home) / f"{hash}.zip"
 
 
-def _unpacked(packed: bytes) -> dict[str, bytes]:
+def unpacked_files(packed: bytes) -> dict[str, bytes]:
     with zipfile.ZipFile(io.BytesIO(packed)) as archive:
         entries = archive.infolist()
         if sum(entry.file_size for entry in entries) > MAX_BUNDLE_BYTES or len(entries) > MAX_BUNDLE_FILES:
@@ -228,7 +228,7 @@ def locked_submissions(home: str | Path | None) -> Iterator[None]:
         os.close(lock)
 
 
-def _packed(files: Mapping[str, bytes]) -> bytes:
+def packed_files(files: Mapping[str, bytes]) -> bytes:
     """Return a ZIP archive, the same for the same files."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:

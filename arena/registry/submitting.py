@@ -22,10 +22,10 @@ from arena.registry.submissions import (
     Submission,
     Submissions,
     Version,
-    _packed,
     below_a_file,
     locked_submissions,
     no_such_submission,
+    packed_files,
     source_path,
     submissions_folder,
     submitted,
@@ -56,7 +56,7 @@ def store_submission(
         known = {each: [(by.author, by.hash) for by in bot.versions] for each, bot in bots.items()}
         remarks = tuple(lookalike_warnings(name, author, bundle.hash, [*named_bots()], known))
         version = version.model_copy(update={"warnings": remarks})
-        write_file(source_path(bundle.hash, home), [_packed(bundle.files)])
+        write_file(source_path(bundle.hash, home), [packed_files(bundle.files)])
         before = bots.get(name)
         versions = before.versions if before is not None else ()
         same = bool(versions) and versions[-1].source == version.source

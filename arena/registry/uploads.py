@@ -12,7 +12,6 @@ import zipfile
 import zlib
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
 
 from arena.core.errors import ArenaError, BotError
 from arena.core.files import is_plain_path, temporary_folder
@@ -25,7 +24,7 @@ from arena.registry.bundles import (
     Bundle,
 )
 from arena.registry.discovery import has_bot, own_bot
-from arena.registry.models import BUNDLE_CLASS, BUNDLE_MODULE, bundle_model
+from arena.registry.models import BUNDLE_CLASS, bundle_model
 from engine.errors import EngineError
 
 ZIP_SUFFIX, MODEL_SUFFIX, PYTHON_SUFFIX = ".zip", ".onnx", ".py"
@@ -40,17 +39,10 @@ MAX_UPLOADED_SOURCE_BYTES = 2**18
 MAX_PATH_BYTES = 1_000
 
 
-class UploadedBot(NamedTuple):
-    """A bot that was handed in."""
+def uploaded_bot(files: Mapping[str, bytes], main: str = "") -> tuple[Bundle, str]:
+    """Return the bundle of the bot in uploaded files, by their names, and its class, which is empty for a program.
 
-    module: str
-    class_name: str
-    """Empty for a program."""
-    bundle: Bundle
-
-
-def uploaded_bot(files: Mapping[str, bytes], main: str = "") -> UploadedBot:
-    """Return the bot in uploaded files, by their names; `main`, `my_bot.py:MyBot`, chooses one where there are several.
+    `main`, `my_bot.py:MyBot`, chooses one where there are several.
 
     Files are one Python file, one ONNX model, one ZIP archive, or those of a folder: a program with its `bot.toml`, or
     Python files of which one holds a bot. Raises `BotError` of one line for anything else.
@@ -60,7 +52,7 @@ def uploaded_bot(files: Mapping[str, bytes], main: str = "") -> UploadedBot:
         if PurePosixPath(name).suffix.lower() == ZIP_SUFFIX:
             files = unzipped(content)
         elif PurePosixPath(name).suffix.lower() == MODEL_SUFFIX:
-            return UploadedBot(BUNDLE_MODULE, BUNDLE_CLASS, bundle_model(content))
+            return bundle_model(content), BUNDLE_CLASS
     _check(files)
     files = without_top_folder({name: content for name, content in files.items() if not _is_ignored(name)})
     if not files:
@@ -77,7 +69,7 @@ def uploaded_bot(files: Mapping[str, bytes], main: str = "") -> UploadedBot:
                 raise BotError(f"{name[:200]}: cannot be kept: {error.strerror}") from None
         try:
             source = own_bot(str(_main_file(folder, files, main)))
-            return UploadedBot(source.module, source.class_name, source.bundle())
+            return source.bundle(), source.class_name
         except (ArenaError, EngineError) as error:
             words = str(error).replace(f"{folder}/", "").replace(f"{folder.name}/", "").replace(str(folder), "the bot")
             raise BotError(words) from None

@@ -13,6 +13,10 @@ from engine.errors import did_you_mean
 
 LOW, HIGH = "_ci_low", "_ci_high"
 """Endings of the two columns of a 95 % interval; what comes before them is the column that it belongs to."""
+PARAMETER = "param_"
+"""Beginning of the columns of bots' parameters."""
+ANY_PARAMETER = f"{PARAMETER}*"
+"""Name of a column that stands for one column a parameter."""
 PER_SEAT = "_0"
 """Ending of a column that stands for one column a seat."""
 DECIMALS = 4
@@ -48,7 +52,7 @@ class Table(NamedTuple):
     def arrange(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Return a frame with its columns in the order of the table; raises `KeyError` for one not in the table."""
         known: dict[Any, int] = {name: place for place, name in enumerate(self.names, 1)}
-        return frame[sorted(frame.columns, key=lambda name: known.get(name) or known[_first_seat(name)])]
+        return frame[sorted(frame.columns, key=lambda name: known.get(name) or known[_generic(name)])]
 
     def cells(self, frame: pd.DataFrame) -> dict[str, list[str]]:
         """Return the texts of a frame for a terminal, by heading; the ends of an interval share a column."""
@@ -80,8 +84,9 @@ def columns(text: str) -> tuple[Column, ...]:
     return tuple(found)
 
 
-def _first_seat(name: Any) -> str:
-    return name.rstrip("0123456789") + "0"
+def _generic(name: Any) -> str:
+    """Return the column that a column of a parameter or a seat is described with."""
+    return ANY_PARAMETER if name.startswith(PARAMETER) else name.rstrip("0123456789") + "0"
 
 
 def _texts(column: Column, frame: pd.DataFrame) -> list[str]:
@@ -123,6 +128,17 @@ def as_text(value: Any, format: str = "") -> str:
 BOARD_COLUMNS = """game | | | | string: canonical spec of the game
 players | | | | int64: number of players"""
 
+PARAMETER_COLUMNS = f"""{ANY_PARAMETER} | | .12g: a parameter of bots, `param_simulations` for `simulations`: one column
+    for each that the spec of any bot of the table names, with the value that the bot plays with, default or not; empty
+    for a bot without it"""
+
+COST_COLUMNS = """moves | moves | , | moves | Int64: that the bot chose, with times in the log; forced moves and random
+    ones are made by the referee
+seconds | s | .3f | | Float64: wall-clock time of these moves
+cpu_seconds | s | .3f | | Float64: processor time of these moves
+visits | simulations | ,.0f | | Float64: tries of actions that the bot told of a move (`visit_counts`), in the mean,
+    with those of a tree kept from the move before; empty where it told of none"""
+
 PAIR_COLUMNS = """bot | | | bot: label; the bot higher on the leaderboard comes first
 opponent | | | opponent: label of the other bot
 matches | matches | , | matches: that both played"""
@@ -150,7 +166,7 @@ ended | | | | string: `normal`, `forfeit`, or a word of the game"""
 LEADERBOARD = Table(
     "Leaderboard",
     "`arena leaderboard`, `arena export`, `arena.leaderboard`",
-    columns("""
+    columns(f"""
 rank | rank | | #: position on the board, from 1, by `rating`; disqualified bots come after all others
 bot | | | bot: label
 rating | TrueSkill points | .2f | rating ± 95 %: mean of the estimated skill: expectation propagation under the
@@ -195,6 +211,7 @@ return_seat_0 | -1 to 1 | +.3f: mean return in each seat
 trueskill_mu | TrueSkill points | .2f: mean skill of online TrueSkill: matches rated one by one in canonical order, as
     the package `trueskill` does; foreign results, which have no times, in a fixed shuffle
 trueskill_sigma | TrueSkill points | .2f: uncertainty of `trueskill_mu`
+{PARAMETER_COLUMNS}
 """),
 )
 
@@ -210,6 +227,10 @@ losses | matches | , | L: matches in which the bot's place is worse than the opp
 difference | -2 to 2 | +.3f | difference ± 95 %: mean of the bot's return minus the opponent's, matches weighing alike
 difference_ci_low, difference_ci_high | -2 to 2 | +.3f: 95 % interval of the difference, made like that of
     `mean_return`; empty below two blocks
+p_value | 0 to 1 | .2g: two-sided, that the difference is 0 in truth, of this pair alone: Student's t over blocks; at
+    least 2 / 2^d for d blocks whose difference is not 0, and 1 below two blocks
+p_adjusted | 0 to 1 | .2g | p (Holm): `p_value` adjusted by Holm's method for all pairs of the board, with `--bot` for
+    all pairs of that bot: of boards of equal bots, at most 1 in 20 has any pair at or below 0.05
 {LEAD_COLUMNS}
 alpha_rank | 0 to 1: only with `--alpha-rank`: share of the row's bot in a population of 50 where the better of two
     spreads (alpha 0.1); the shares of all bots sum to 1
@@ -234,6 +255,45 @@ first: label of a bot that leads `second`
 second: label of a bot that leads `third`
 third: label of a bot that leads `first`
 p_value | 0 to 1 | .2g: of the weakest of the three pairs, adjusted for the number of pairs
+"""),
+)
+
+COSTS = Table(
+    "Costs",
+    "`arena costs`, `arena export --what costs`, `arena.costs`: a row for every bot of a board",
+    columns(f"""
+bot | | | bot: label
+spec: spec of the bot
+moves | moves | , | moves: that it chose and whose times were read, those of the first 10,000 matches of the board that
+    count, in the order of the log; forced moves and random ones are made by the referee
+seconds_per_move | s | .3g | seconds a move: mean wall-clock time of a move
+seconds_per_move_p95 | s | .3g | 95 %: time within which 95 % of the moves were made
+cpu_seconds_per_move | s | .3g | processor: mean processor time of a move
+visits_per_move | simulations | ,.0f | visits a move: mean number of tries of actions that it told of a move, as
+    `visits`; empty where it told of none
+{PARAMETER_COLUMNS}
+"""),
+)
+
+PAPER = Table(
+    "Table of a paper",
+    "`arena export --what paper`: a row for every bot of every board, best first",
+    columns(f"""
+{BOARD_COLUMNS}
+rank | rank: position on the board, by `rating`
+bot: label
+matches | matches | ,: in complete blocks
+rating | TrueSkill points | .2f: as on the leaderboard
+rating_ci_low, rating_ci_high | TrueSkill points | .2f: 95 % interval of the rating
+mean_return | -1 to 1 | +.3f: as on the leaderboard
+mean_return_ci_low, mean_return_ci_high | -1 to 1 | +.3f: 95 % interval of the mean return
+difference | -2 to 2 | +.3f: the effect size: mean of the bot's return minus that of the board's first bot, in the
+    matches that both played; empty for the first bot, and for bots that never met it
+difference_ci_low, difference_ci_high | -2 to 2 | +.3f: 95 % interval of the difference
+p_adjusted | 0 to 1 | .2g: of that difference, adjusted by Holm's method for all pairs of the board, so that it holds
+    whichever bot came out first
+seconds_per_move | s | .3g: as of `arena costs`
+visits_per_move | simulations | ,.0f: as of `arena costs`
 """),
 )
 
@@ -322,6 +382,8 @@ evaluations | -1 to 1 | | | string: what bots expected of this seat's return, wh
 lines | | | | string: lines of play that bots expected, the same in all rows of a match: JSON of a list of `[ply,
     [action, ...]]`, each beginning with the move, as the engine's numbers of actions, which nobody has checked; empty
     in a match without lines
+{PARAMETER_COLUMNS}
+{COST_COLUMNS}
 """),
 )
 
@@ -338,6 +400,8 @@ rank | place | | | int64: the place counted from 0, as games and logs do: 0 is b
 plies | plies | | | int64: length of the match, random moves and rolls included
 moves_hash: 64-bit hash of the moves, equal for equal moves
 distinct_share | 0 to 1: share of the blocks of the same bots that do not repeat another one move by move
+{PARAMETER_COLUMNS}
+{COST_COLUMNS}
 """),
 )
 
@@ -348,7 +412,7 @@ COLUMN_FORMATS = {column.name: column.format for table in TABLES.values() for co
 
 def format_of(name: str) -> str:
     """Return the format of a column, whichever table it is in; that of other columns is empty."""
-    return COLUMN_FORMATS.get(name, COLUMN_FORMATS.get(_first_seat(name), ""))
+    return COLUMN_FORMATS.get(name, COLUMN_FORMATS.get(_generic(name), ""))
 
 
 def check_columns(wanted: Sequence[str], known: Sequence[str], table: str) -> None:

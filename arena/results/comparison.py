@@ -313,7 +313,7 @@ def _comparison(
         matches=len(paired.rows),
         is_paired=is_paired,
         forfeits=None if schedule.is_foreign else _forfeits(found, paired, entries),
-        saving=_saving(schedule, board, paired, [block for each in order for block in each]),
+        saving=_saving(schedule, index, paired, [block for each in order for block in each]),
         remarks=tuple(_remarks(tournament.plan, board, found, paired)),
     )
 
@@ -334,9 +334,10 @@ def _contents(
         yield (lineups, starts[block]), found.moves_hash[rows].tobytes(), block
 
 
-def _saving(schedule: Schedule, board: Board, paired: _PairedMatches, counted: list[int]) -> Saving:
+def _saving(schedule: Schedule, index: int, paired: _PairedMatches, counted: list[int]) -> Saving:
     """Return the saving of counted blocks by what their two matches share."""
-    if schedule.is_foreign or (board.players > MATCHES_PER_BLOCK and not schedule.scheduler.takes_turns):
+    board = schedule.boards[index]
+    if schedule.is_foreign or (board.players > MATCHES_PER_BLOCK and not schedule.takes_turns(index)):
         return dice_saving(np.zeros(0), np.zeros(0), np.zeros(0))
     scale = board.players - 1
     a, b = (

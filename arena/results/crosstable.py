@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from arena.core.errors import UnknownTargetError
@@ -13,8 +14,9 @@ from arena.results.columns import CROSSTABLE
 from arena.results.matches import BoardName, chosen_boards, seat_frame
 from arena.stats.board import skills_of
 from arena.stats.cycles import cycles, cyclic_groups, significant
-from arena.stats.head_to_head import HEAD_TO_HEAD_COLUMNS, compare_pairs, rounded
+from arena.stats.head_to_head import HEAD_TO_HEAD_COLUMNS, compare_pairs, p_values, rounded
 from arena.stats.misfits import misfits, misfitting
+from arena.stats.multiple import FAMILY_WISE_ERROR, holm, p_value_digits
 from arena.stats.online_trueskill import rating_model
 from arena.tournament.tournament import Tournament
 from engine.errors import did_you_mean
@@ -34,6 +36,11 @@ class Crosstable:
     """Columns: `arena.results.columns.CYCLES`."""
     cyclic_groups: list[list[str]]
     """Groups of bots linked by significant cycles of any length."""
+
+    @property
+    def apart(self) -> int:
+        """How many pairs differ significantly when all of them are tested at once."""
+        return int((self.pairs["p_adjusted"] <= FAMILY_WISE_ERROR).sum())
 
 
 def crosstables(
@@ -61,22 +68,31 @@ def crosstable(matches: pd.DataFrame, players: int, out: Mapping[int, int] | Non
     compared = compare_pairs(matches, players, bots)
     fitted = misfits(compared, skills, players)
     edges = significant(compared)
-    pairs = CROSSTABLE.arrange(compared[HEAD_TO_HEAD_COLUMNS].join(fitted[["lead", "predicted", "z"]]))
+    p = difference_p_values(compared)
+    pairs = compared[HEAD_TO_HEAD_COLUMNS].join(fitted[["lead", "predicted", "z"]])
+    pairs = rounded(CROSSTABLE.arrange(pairs.assign(p_value=0.0, p_adjusted=0.0)))
+    pairs = pairs.assign(p_value=p_value_digits(p), p_adjusted=p_value_digits(holm(p)))
     found = cycles(edges, bots)
     if bots:
         pairs.attrs["ratings"] = rating_model(skills.margin)
-    return Crosstable(bots, rounded(pairs), rounded(misfitting(fitted)), found, cyclic_groups(edges, bots))
+    return Crosstable(bots, pairs, rounded(misfitting(fitted)), found, cyclic_groups(edges, bots))
+
+
+def difference_p_values(compared: pd.DataFrame) -> np.ndarray:
+    """Return the p-values of the differences of `compare_pairs`, each of its pair alone."""
+    return p_values(*(compared[name].to_numpy() for name in ("difference", "error", "blocks", "decided")))
 
 
 def of_bot(found: Crosstable, bot: str) -> Crosstable:
-    """Return the part of a crosstable about one bot, from its side."""
+    """Return the part of a crosstable about one bot, from its side; p-values are adjusted for its pairs alone."""
     if bot not in found.bots:
         raise UnknownTargetError(f"no bot '{bot}' on the board{did_you_mean(bot, found.bots)}")
     rows = found.misfits
     cycle = (found.cycles[["first", "second", "third"]] == bot).any(axis=1)
+    pairs = _turned(found.pairs, bot)
     return Crosstable(
         found.bots,
-        _turned(found.pairs, bot),
+        pairs.assign(p_adjusted=p_value_digits(holm(pairs["p_value"].to_numpy()))),
         rows[(rows["bot"] == bot) | (rows["opponent"] == bot)],
         found.cycles[cycle],
         [group for group in found.cyclic_groups if bot in group],

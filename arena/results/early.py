@@ -27,7 +27,7 @@ class EarlyLeaderboards:
         self.boards: dict[int, pd.DataFrame] = {}
         """Those made so far, by number."""
         self._waiting: deque[int] = deque()
-        self._thread: threading.Thread | None = None
+        self.thread: threading.Thread | None = None
         self._latest = -1
         """The board that the thread has last begun with."""
 
@@ -37,17 +37,17 @@ class EarlyLeaderboards:
 
     def update(self) -> None:
         """Begin with the next board if the thread has nothing to do."""
-        if self._waiting and not (self._thread is not None and self._thread.is_alive()):
+        if self._waiting and not (self.thread is not None and self.thread.is_alive()):
             with contextlib.suppress(Exception):
-                self._begin(self._waiting.popleft())
+                self.begin(self._waiting.popleft())
 
-    def _begin(self, board: int) -> None:
+    def begin(self, board: int) -> None:
         tournament = self.tournament.now()
         matches, out = tournament.counted(board), tournament.disqualified(board)
         dice = list_dice_kinds(tournament.schedule.dice_kinds(board))
         self._latest = board
-        self._thread = threading.Thread(target=self._rate, args=(board, matches, out, dice), daemon=True, name="rating")
-        self._thread.start()
+        self.thread = threading.Thread(target=self._rate, args=(board, matches, out, dice), daemon=True, name="rating")
+        self.thread.start()
 
     def _rate(self, board: int, matches: BoardMatches, out: dict[int, int], dice: str) -> None:
         with contextlib.suppress(Exception):
@@ -58,7 +58,7 @@ class EarlyLeaderboards:
     def end(self, begin: Callable[[int], None] = lambda number: None) -> dict[int, pd.DataFrame]:
         """Wait for the board that is being rated, calling `begin` with its number, and return all leaderboards made."""
         self._waiting.clear()
-        if self._thread is not None and self._thread.is_alive():
+        if self.thread is not None and self.thread.is_alive():
             begin(self._latest)
-            self._thread.join()
+            self.thread.join()
         return self.boards

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from arena.plan.config import FORMATS, DatasetFormat
 
-EXPORTS = ("leaderboards", "crosstable", "matches", "report")
+EXPORTS = ("leaderboards", "crosstable", "costs", "matches", "paper", "report")
 REPORT_NAME = "index.html"
 JSON_LINES = "jsonl"
 """Format of matches only, and their default."""
@@ -18,7 +18,9 @@ FORMAT_PATTERN = "|".join(FORMATS)
 FILE_PATTERNS = {
     "leaderboards": re.compile(rf".+_[0-9]+p\.({FORMAT_PATTERN})"),
     "crosstable": re.compile(rf".+_[0-9]+p_crosstable\.({FORMAT_PATTERN})"),
+    "costs": re.compile(rf".+_[0-9]+p_costs\.({FORMAT_PATTERN})"),
     "matches": re.compile(rf"matches\.({FORMAT_PATTERN}|{JSON_LINES})"),
+    "paper": re.compile(r"paper_table\.(tex|md|csv|json|parquet)|paper_methods\.(tex|md)|paper\.bib"),
     "report": re.compile(re.escape(REPORT_NAME)),
     "plan": re.compile(r"(plan|versions)\.json"),
     "dataset": re.compile(DATASET_FOLDER),

@@ -11,11 +11,13 @@ from arena.core.errors import ConfigError
 from arena.core.files import write_file
 from arena.plan.config import DEFAULT_FORMATS, FORMATS
 from arena.plan.files import write_plan_and_versions
+from arena.results.costs import board_costs
 from arena.results.crosstable import board_crosstable
 from arena.results.exported import EXPORTS, JSON_LINES, REPORT_NAME
 from arena.results.leaderboard_files import render_tables
 from arena.results.leaderboards import leaderboards
 from arena.results.match_files import check_match_columns, write_matches
+from arena.results.paper import write_paper
 from arena.tournament.tournament import Tournament
 from engine.errors import did_you_mean
 
@@ -33,17 +35,22 @@ def export_log(
     of_boards = [kind for kind in formats if kind != JSON_LINES] or tournament.plan.formats or DEFAULT_FORMATS
     tables: list[tuple[Path, bytes]] = []
     if "matches" in what:
-        check_match_columns(formats or [JSON_LINES], columns)
+        check_match_columns(schedule, formats or [JSON_LINES], columns)
     if "leaderboards" in what:
         tables += render_tables(folder, schedule, leaderboards(tournament), of_boards, columns)
     if "crosstable" in what:
         pairs = {index: board_crosstable(tournament, index).pairs for index in range(len(schedule.boards))}
         tables += render_tables(folder, schedule, pairs, of_boards, columns, "crosstable")
+    if "costs" in what:
+        frames = {index: board_costs(tournament, index) for index in range(len(schedule.boards))}
+        tables += render_tables(folder, schedule, frames, of_boards, columns, "costs")
     if "report" in what:
         from arena.results.pages.report import report_page  # with the libraries that draw
 
         tables.append((folder / REPORT_NAME, report_page(tournament)))
     files = [write_file(path, [content]) for path, content in tables]
+    if "paper" in what:
+        files += write_paper(folder, tournament, formats, columns)
     if "matches" in what:
         files += write_matches(folder, tournament, formats or [JSON_LINES], columns)
     return [*files, *write_plan_and_versions(folder, tournament.published(), tournament.store.runs.last_versions())]

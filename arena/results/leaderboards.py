@@ -14,6 +14,7 @@ import pandas as pd
 from arena.core.match_ids import list_dice_kinds
 from arena.results.columns import DECIMALS, FAULTS, LEADERBOARD
 from arena.results.matches import returns
+from arena.results.parameters import with_parameters
 from arena.stats.blocks import Blocks
 from arena.stats.board import MatchArrays, rating_columns, ratings_of
 from arena.stats.fit import Results
@@ -229,7 +230,7 @@ def leaderboards(
         frame = leaderboard(tournament.counted(index), tournament.disqualified(index), plackett_luce)
         frame.attrs["dice"] = list_dice_kinds(tournament.schedule.dice_kinds(index))
         boards[index] = frame
-    return boards
+    return {index: with_parameters(frame, tournament.schedule.entries) for index, frame in boards.items()}
 
 
 def best(frame: pd.DataFrame, most: int = 10) -> list[tuple[str, float]]:

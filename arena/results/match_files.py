@@ -17,7 +17,9 @@ from arena.core.errors import ConfigError
 from arena.core.files import atomic_file, write_file
 from arena.match.json_lines import LINE_KEYS, match_as_line, with_entries
 from arena.match.stored import StoredMatch
-from arena.results.columns import DECIMALS, MATCHES, check_columns
+from arena.results.columns import ANY_PARAMETER, DECIMALS, MATCHES, check_columns
+from arena.results.costs import SeatCost, seat_costs, visits_of
+from arena.results.parameters import parameter_columns
 from arena.results.tables import as_csv, render_frame, select_columns
 from arena.schedule.blocks import Block, Schedule
 from arena.schedule.foreign import ForeignSchedule
@@ -44,9 +46,12 @@ def match_lines(tournament: Tournament, columns: Sequence[str] = ()) -> Iterator
     return (match_as_line(match, columns) for match in exported_matches(tournament))
 
 
-def seat_rows(schedule: Schedule, block: Block, match: StoredMatch) -> Iterator[tuple[Any, ...]]:
-    """Yield a match as rows of the table, one for each seat."""
+def seat_rows(
+    schedule: Schedule, columns: Sequence[Sequence[Any]], block: Block, match: StoredMatch
+) -> Iterator[tuple[Any, ...]]:
+    """Yield a match as rows of the table, one for each seat; `columns` are those of parameters, by entry."""
     name = match.id
+    costs = seat_costs(match.players, match.clocks, visits_of(match.estimates))
     has_seats = not isinstance(schedule, ForeignSchedule) or schedule.has_seats
     where = (name, match.game, match.players, match.block_id.hex(), match.round, match.lineup)
     returns = [round(value, DECIMALS) for value in returns_from_ranks(match.ranks)]
@@ -68,7 +73,8 @@ def seat_rows(schedule: Schedule, block: Block, match: StoredMatch) -> Iterator[
             _as_json([[ply, values[seat]] for ply, (values, _, _) in match.estimates.items() if values]),
             lines,
         )
-        yield (*where, seat if has_seats else None, bot.label, bot.identity, *result)
+        parameters = [column[entry] for column in columns]
+        yield (*where, seat if has_seats else None, bot.label, bot.identity, *result, *parameters, *costs[seat])
 
 
 def _as_json(items: list[list[Any]]) -> str | None:
@@ -79,26 +85,37 @@ def _as_json(items: list[list[Any]]) -> str | None:
 def seat_frames(tournament: Tournament) -> Iterator[pd.DataFrame]:
     """Yield the table of matches (`arena.results.columns.MATCHES`) in pages."""
     schedule = tournament.schedule
+    parameters = [column.tolist() for column in parameter_columns(schedule.entries).values()]
     for page in tournament.matches():
-        rows = (row for block, match in page for row in seat_rows(schedule, block, match))
+        rows = (row for block, match in page for row in seat_rows(schedule, parameters, block, match))
         yield _typed(schedule, list(zip(*rows, strict=True)))
 
 
-def _typed(schedule: Schedule, cells: Sequence[Sequence[Any]]) -> pd.DataFrame:
-    """Return cells by column as a frame."""
+def table_columns(schedule: Schedule) -> dict[str, str]:
+    """Return the types of the columns of the table of matches, by name, in their order."""
+    dtypes: dict[str, str] = {}
+    for column in MATCHES.columns:
+        if column.name == ANY_PARAMETER:
+            dtypes |= {name: str(each.dtype) for name, each in parameter_columns(schedule.entries).items()}
+        else:
+            dtypes[column.name] = column.dtype
+    return dtypes
+
+
+def _typed(schedule: Schedule, cells: Sequence[Sequence[Any]] | None) -> pd.DataFrame:
+    """Return cells by column as a frame; None for no rows."""
+    dtypes = table_columns(schedule)
     other = {"score": "Float64"} if any(board.utilities for board in schedule.boards) else {}
     if isinstance(schedule, ForeignSchedule) and not schedule.has_seats:
         other["seat"] = "Int64"
-    columns = zip(MATCHES.columns, cells, strict=True)
-    return pd.DataFrame(
-        {each.name: pd.Series(values, dtype=other.get(each.name, each.dtype)) for each, values in columns}
-    )
+    columns = zip(dtypes, [[]] * len(dtypes) if cells is None else cells, strict=True)
+    return pd.DataFrame({name: pd.Series(values, dtype=other.get(name, dtypes[name])) for name, values in columns})
 
 
-def check_match_columns(kinds: Sequence[str], columns: Sequence[str]) -> None:
+def check_match_columns(schedule: Schedule, kinds: Sequence[str], columns: Sequence[str]) -> None:
     """Raise `ConfigError` for a column that the matches do not have in one of the formats."""
     if set(kinds) - {"jsonl"}:
-        check_columns(columns, MATCHES.names, "matches")
+        check_columns(columns, [*table_columns(schedule)], "matches")
     if "jsonl" in kinds:
         check_columns(columns, LINE_KEYS, "matches in JSON Lines")
 
@@ -106,17 +123,18 @@ def check_match_columns(kinds: Sequence[str], columns: Sequence[str]) -> None:
 def write_matches(
     folder: Path, tournament: Tournament, kinds: Sequence[str], columns: Sequence[str] = ()
 ) -> list[Path]:
-    """Write the matches in every format and return the paths."""
-    check_match_columns(kinds, columns)
+    """Write the matches in every format and return the paths; what moves cost is in tables only if it is named."""
+    check_match_columns(tournament.schedule, kinds, columns)
+    in_tables = columns or [name for name in table_columns(tournament.schedule) if name not in SeatCost._fields]
     paths = []
     for kind in kinds:
         path = folder / f"matches.{kind}"
         if kind == "jsonl":
             write_file(path, (line.encode() for line in match_lines(tournament, columns)))
         else:
-            frames = (select_columns(frame, columns) for frame in seat_frames(tournament))
+            frames = (select_columns(frame, in_tables) for frame in seat_frames(tournament))
             {"csv": _write_csv, "json": _write_json, "parquet": _write_parquet}.get(kind, _write_for_people)(
-                path, frames, select_columns(_typed(tournament.schedule, [[]] * len(MATCHES.columns)), columns)
+                path, frames, select_columns(_typed(tournament.schedule, None), in_tables)
             )
         paths.append(path)
     return paths

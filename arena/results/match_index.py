@@ -95,13 +95,13 @@ class MatchIndex:
                 if self._failed is not None and self._failed[0] == stamps and time.monotonic() < self._failed[2]:
                     raise self._failed[1].with_traceback(None)
                 try:
-                    self._view, self._read_at = self._read(), stamps
+                    self._view, self._read_at = self.read_new(), stamps
                 except StoreError as error:
                     self._failed = stamps, error, time.monotonic() + RETRY_SECONDS
                     raise
             return self._view
 
-    def _read(self) -> IndexView:
+    def read_new(self) -> IndexView:
         with Store.open(self.log) as store:
             stat = os.stat(self.log)
             if self._inode != (stat.st_dev, stat.st_ino) or not self._has_newest(store):
@@ -205,7 +205,7 @@ class MatchIndex:
         columns, about = read_columns(self.path)
         if [about["log"], about["stamp"]] != [str(self.log.absolute()), [*self._inode]]:
             raise ValueError("it is of another log")
-        known = {identity: bot for bot, (identity, _) in store.bot_names().items()}
+        known = {identity: bot for bot, (identity, _) in store.bots.names().items()}
         bots = {known[identity]: number for number, identity in enumerate(columns.bots.words)}
         columns.check(store.board_names())
         if about["digest"] != _newest_digest(store, columns):

@@ -33,15 +33,17 @@ class MatchReader:
         self._run: tuple[int, str] | None = None
         self._seating: Seating | None = None
         """Of the plan of that run."""
+        self._tables = 0
+        """Its tables, where results decide which there are."""
 
     def update(self, store: Store, run: tuple[int, str]) -> bool:
         """Read what the log has gained; return whether there is anything new."""
         self._boards = store.board_names()
-        for bot, (identity, _) in store.bot_names().items():
+        for bot, (identity, _) in store.bots.names().items():
             if bot not in self._bots:
                 self._bots[bot] = len(self.columns.bots.words)
                 self.columns.bots.words.append(identity)
-        if run != self._run:
+        if run != self._run or self._seating is None or self._seating.tables_found(store) != self._tables:
             self._read_plan(store)
             self._run = run
         before = len(self.columns)
@@ -54,7 +56,7 @@ class MatchReader:
 
     def view(self, store: Store, run: tuple[int, str]) -> IndexView:
         """Return the columns as they are now."""
-        specs = {self._bots[bot]: spec for bot, (_, spec) in store.bot_names().items()}
+        specs = {self._bots[bot]: spec for bot, (_, spec) in store.bots.names().items()}
         return IndexView(
             {name: column.view for name, column in self.columns.match.items()},
             {name: column.view for name, column in self.columns.seat.items()},
@@ -70,6 +72,8 @@ class MatchReader:
         """Find out where matches are in the plan, how many line-ups blocks have, and so which may gain matches."""
         columns, match = self.columns, {name: self.columns.match[name] for name in LOG_COLUMNS}
         self._seating, plan = Seating(Tournament(store).plan.schedule()), _digest(store.runs.last_plan())
+        self._tables = self._seating.tables_found(store)
+        plan += f" {self._tables}" if self._tables else ""
         if plan != columns.plan:
             read = {name: column.view for name, column in match.items()}
             table, entry = self._seats(store, read, columns.seat["bot"].view)

@@ -12,6 +12,7 @@ import pandas as pd
 
 from arena.core.errors import ConfigError, UnknownTargetError
 from arena.results.columns import BOARD_MATCHES
+from arena.results.parameters import with_parameters
 from arena.schedule.blocks import Schedule
 from arena.store import Store, read_moves
 from arena.tournament.counted import BoardMatches
@@ -27,7 +28,8 @@ def board_matches(tournament: Tournament, board: int) -> pd.DataFrame:
 
     Columns: `arena.results.columns.BOARD_MATCHES`.
     """
-    return match_frame(tournament.store, tournament.schedule.boards[board].game, tournament.counted(board))
+    frame = match_frame(tournament.store, tournament.schedule.boards[board].game, tournament.counted(board))
+    return with_parameters(frame, tournament.schedule.entries)
 
 
 def match_frame(store: Store, game: str, found: BoardMatches) -> pd.DataFrame:

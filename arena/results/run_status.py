@@ -7,7 +7,7 @@ import shlex
 import shutil
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -21,32 +21,12 @@ from arena.match.game_faults import fault_lines, read_faults
 from arena.schedule.blocks import Schedule
 from arena.store import Store, Writer, read_writer
 from arena.tournament.logs import find_log, logs_under
-from arena.tournament.tournament import Tournament
+from arena.tournament.tournament import BoardStatus, Tournament
 from engine.errors import one_line
 
 RUNNING, COMPLETE, INTERRUPTED, NOT_COMPLETE = "running", "complete", "interrupted", "not complete"
-RESUMABLE_COMMANDS = (["run"], ["compare"])
+RESUMABLE_COMMANDS = (["run"], ["compare"], ["tune"])
 """Commands that resume when repeated."""
-
-
-@dataclass(frozen=True)
-class BoardStatus:
-    """Run status of a board of the latest plan."""
-
-    game: str
-    players: int
-    matches: int
-    """Matches of the plan in the log."""
-    planned: int
-    """Matches of the plan, without those dropped by a disqualification; the most it may have, where results decide."""
-    blocks: int
-    """Complete blocks."""
-    forfeits: int
-    """Forfeited seats in matches of the plan."""
-    disqualified: dict[str, int]
-    """Last round played, counted from 1, by label."""
-    given_out: int | None
-    """Matches given out so far where blocks depend on results; None elsewhere."""
 
 
 @dataclass(frozen=True)
@@ -118,7 +98,9 @@ def _run_status(log: Path) -> RunStatus:
     with Tournament.open(log) as tournament:
         store, resolved, schedule = tournament.store, tournament.plan, tournament.schedule
         finished = store.runs.is_finished()
-        boards = list(_boards(tournament, is_open_ended(resolved.name) and finished))
+        boards = [tournament.progress(index) for index in range(len(schedule.boards))]
+        if is_open_ended(resolved.name) and finished:  # a decided comparison has no more matches than it took
+            boards = [replace(board, planned=board.matches) for board in boards]
         pair = schedule.comparison[:2] if schedule.comparison is not None else ()
         matches, planned = sum(board.matches for board in boards), sum(board.planned for board in boards)
         run, last = store.runs.last_run(), _last_write(log)
@@ -225,20 +207,3 @@ def _by_host(workers: list[tuple[int, str, int]]) -> dict[str, tuple[int, int]]:
             processes, matches = found.get(host, (0, 0))
             found[host] = processes + 1, matches + count
     return found
-
-
-def _boards(tournament: Tournament, decided: bool) -> Iterator[BoardStatus]:
-    """Yield the status of the boards of a plan; a decided comparison has no more matches than it took."""
-    schedule = tournament.schedule
-    for index, board in enumerate(schedule.boards):
-        progress, out = tournament.progress(index), tournament.disqualified(index)
-        yield BoardStatus(
-            game=one_line(board.game),
-            players=board.players,
-            matches=progress.matches,
-            planned=progress.matches if decided else progress.planned,
-            blocks=progress.blocks,
-            forfeits=sum(1 for _ in tournament.forfeits(index)),
-            disqualified={one_line(schedule.entries[entry].label): last + 1 for entry, last in sorted(out.items())},
-            given_out=None if schedule.stage(index) is None else progress.given_out,
-        )

@@ -36,6 +36,11 @@ MARKDOWN_SPECIAL = re.compile(r"[\\`*<>\[\]|~&]|(?<![^\W_])_|_(?![^\W_])")
 """Markup of Markdown and HTML; underscores inside words are none."""
 CSV_FORMULA = re.compile(r"^'*[=+@\t\r-]")
 """Beginning of a formula of spreadsheets, also behind apostrophes."""
+LATEX_ESCAPES = {
+    **{letter: f"\\{letter}" for letter in "&%$#_{}"},
+    **{"^": "\\^{}", "~": "\\textasciitilde{}", "\\": "\\textbackslash{}"},
+    **{letter: f"\\ensuremath{{{letter}}}" for letter in "<>"},
+}
 LATEX_TABLE = """% {title}; needs \\usepackage{{booktabs}}
 {table}
 """
@@ -56,6 +61,18 @@ def _tabulated(frame: pd.DataFrame, style: str, escape: Callable[[str], str] = s
 def markdown(frame: pd.DataFrame) -> str:
     """Return a frame as a Markdown table; no text in it means anything to Markdown or HTML."""
     return _tabulated(frame, "pipe", _escaped) + "\n"
+
+
+def markdown_text(text: str) -> str:
+    """Return a text for Markdown; nothing in it but code between backticks means anything to Markdown or HTML."""
+    parts = one_line(text).split("`")
+    return "`".join(part if place % 2 else _escaped(part) for place, part in enumerate(parts))
+
+
+def latex_text(text: str) -> str:
+    """Return a text for LaTeX; what stands between backticks is code, nothing else means anything to LaTeX."""
+    parts = ["".join(LATEX_ESCAPES.get(letter, letter) for letter in part) for part in one_line(text).split("`")]
+    return "".join(f"\\texttt{{{part}}}" if place % 2 else part for place, part in enumerate(parts))
 
 
 def _escaped(text: str) -> str:

@@ -33,7 +33,7 @@ from arena.runner.options import Matchup, RunOptions, StopRule
 from arena.runner.run import Outcome, Progress, Run
 from arena.schedule.blocks import Schedule
 from arena.schedule.boards import Board
-from arena.schedule.comparisons import ComparisonPlan, StopTest
+from arena.schedule.comparisons import ComparisonPlan
 from arena.schedule.kinds.duel import Duel
 from arena.schedule.kinds.round_robin import RoundRobin
 from arena.schedule.openings import chosen_plies, setup_plies
@@ -254,9 +254,7 @@ def comparison_plan(
         permutations=False,
         scheduler=Duel.model_validate(duel) if others else RoundRobin(),
         limits=Limits(),
-        comparison=ComparisonPlan(
-            a, b, StopTest(**asdict(stop.test)) if stop.test else None, setup_plies(game) + plies
-        ),
+        comparison=ComparisonPlan(a, b, stop.test, setup_plies(game) + plies),
         secret_dice=DiceKind.COMMON if matchup.common_dice else DiceKind.SECRET,
     )
     name = _name(schedule) if matchup.name is None else f"{COMPARISONS_FOLDER}/{matchup.name}"

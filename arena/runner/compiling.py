@@ -64,8 +64,8 @@ class CompileStage:
         self, plan: WorkerPlan | None = None, boards: Iterable[tuple[int, Sequence[int]]] = (), rated: bool = False
     ) -> None:
         """`boards` are those to be played, each with the entries that play there; `rated` if results will be."""
-        self._waiting = [] if plan is None else _units(plan, boards, rated)
-        self.total = len(self._waiting)
+        self.waiting = [] if plan is None else _units(plan, boards, rated)
+        self.total = len(self.waiting)
         self.running: list[CompileChunk] = []
         left = self._left
         self._early = {"", min(left.keys() - {""}, key=lambda game: (left[game], game), default="")}
@@ -76,13 +76,13 @@ class CompileStage:
     @property
     def active(self) -> bool:
         """Whether something is not compiled yet."""
-        return bool(self._waiting or self.running)
+        return bool(self.waiting or self.running)
 
     @property
     def _left(self) -> Mapping[str, float]:
         """By game: what compiling the rest costs."""
         left: dict[str, float] = {}
-        for unit in self._waiting:
+        for unit in self.waiting:
             left[unit.game] = left.get(unit.game, 0.0) + unit.cost
         return left
 
@@ -93,22 +93,22 @@ class CompileStage:
             return ""
         newest = self.running[-1].unit
         assert newest is not None
-        return f"compiling {newest.title}, {self.total - len(self._waiting)} of {self.total}, first run only"
+        return f"compiling {newest.title}, {self.total - len(self.waiting)} of {self.total}, first run only"
 
     def needs_worker(self, workers: int) -> bool:
         """Return whether one more of these `workers` should compile although it could play; half of them do."""
-        return bool(self._waiting) and len(self.running) < max(1, workers // 2)
+        return bool(self.waiting) and len(self.running) < max(1, workers // 2)
 
     def is_ready(self, board: int) -> bool:
         """Return whether all code of a board is compiled; of `RATINGS`, what rates results."""
-        units = [*self._waiting, *(chunk.unit for chunk in self.running if chunk.unit is not None)]
+        units = [*self.waiting, *(chunk.unit for chunk in self.running if chunk.unit is not None)]
         return all(board != other for unit in units for other, _ in unit.code)
 
     def next(self, worker: tuple[int, int]) -> CompileChunk | None:
         """Return the next order to compile for a worker; None when nothing is left, or bots wait for rules."""
-        rules = {unit.game for unit in self._waiting if unit.code[0][1] == RULES}
+        rules = {unit.game for unit in self.waiting if unit.code[0][1] == RULES}
         rules |= {chunk.unit.game for chunk in self.running if chunk.unit and chunk.unit.code[0][1] == RULES}
-        free = [unit for unit in self._waiting if unit.code[0][1] == RULES or unit.game not in rules]
+        free = [unit for unit in self.waiting if unit.code[0][1] == RULES or unit.game not in rules]
         if not free:
             return None
         left, last = self._left, self._last.get(worker)
@@ -118,7 +118,7 @@ class CompileStage:
             return unit.game == last, is_early, unit.code[0][1] == RULES, left[unit.game], unit.cost
 
         unit = max(free, key=turn)
-        self._waiting.remove(unit)
+        self.waiting.remove(unit)
         self._last[worker] = unit.game
         chunk = CompileChunk([], unit.code[0][0], seconds=BUSY_SECONDS, worker=worker, unit=unit)
         self.running.append(chunk)
@@ -130,7 +130,7 @@ class CompileStage:
 
     def drop(self) -> None:
         """Drop the rest, when no worker is left to compile it: matches compile what they need."""
-        self._waiting.clear()
+        self.waiting.clear()
 
 
 def _units(plan: WorkerPlan, boards: Iterable[tuple[int, Sequence[int]]], rated: bool) -> list[CompileUnit]:

@@ -129,7 +129,7 @@ class InPlayBroadcast:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._listening: socket.socket | None = None
-        self._readers: list[_Reader] = []
+        self.readers: list[_Reader] = []
         self._shown: list[str] = []
         """Ids of the matches that were sent last."""
         self._looked = self._sent = 0.0
@@ -160,11 +160,11 @@ class InPlayBroadcast:
             return
         self._looked = now
         came = self._accept(now)
-        if not self._readers or (not came and now - self._sent < SEND_SECONDS):
+        if not self.readers or (not came and now - self._sent < SEND_SECONDS):
             return
         self._sent = now
         packets = [encode(packet) for packet in self._packets(matches())]
-        self._readers = [each for reader in self._readers if (each := _send(reader, packets, now)) is not None]
+        self.readers = [each for reader in self.readers if (each := _send(reader, packets, now)) is not None]
 
     def _accept(self, now: float) -> bool:
         """Let readers in; return whether one has come."""
@@ -173,9 +173,9 @@ class InPlayBroadcast:
         with contextlib.suppress(OSError):  # nobody else waits
             for _ in range(MAX_READERS):
                 connection, _address = self._listening.accept()
-                if len(self._readers) < MAX_READERS and _is_own(connection):
+                if len(self.readers) < MAX_READERS and _is_own(connection):
                     connection.setblocking(False)
-                    self._readers.append(_Reader(connection, now))
+                    self.readers.append(_Reader(connection, now))
                     came = True
                 else:
                     connection.close()
@@ -191,9 +191,9 @@ class InPlayBroadcast:
 
     def close(self) -> None:
         """Disconnect all readers, and remove the socket."""
-        for reader in self._readers:
+        for reader in self.readers:
             reader.connection.close()
-        self._readers = []
+        self.readers = []
         if self._listening is not None:
             self._listening.close()
             self._listening = None

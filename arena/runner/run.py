@@ -85,8 +85,8 @@ class Run:
         self._begin(resolved.as_json())
         if missing:
             with self.interruption.on_signals():
-                self._play_missing()
-                self._finish(resumes)
+                self.play_missing()
+                self.finish(resumes)
         stopping = self.progress.stopping = self.interruption.requested  # perhaps while progress was last shown
         return Outcome(
             self.progress,
@@ -105,9 +105,10 @@ class Run:
         bundles = {key: json.dumps({name: text.hex() for name, text in files}) for key, files in sources.items()}
         games = {f"game {name}": str(rules) for name, rules in self.plan.rules.items()}
         started, versions = datetime.now(UTC).isoformat(), json.dumps({**self.first.versions, **games})
-        self._number = self.store.begin_run(resolved, versions, started, bots, bundles, self._events)
+        has_rounds = self.plan.schedule.scheduler.has_rounds
+        self._number = self.store.begin_run(resolved, versions, started, bots, bundles, self._events, has_rounds)
 
-    def _play_missing(self) -> None:
+    def play_missing(self) -> None:
         """Play stage after stage with workers that are started for it, and write what they have played."""
         gc.freeze()  # what is there stays; looking through it again and again took 10 µs a match
         try:
@@ -125,7 +126,7 @@ class Run:
                 self._end_workers()
                 gc.unfreeze()
 
-    def _finish(self, resumes: bool) -> None:
+    def finish(self, resumes: bool) -> None:
         """Show the last progress; that of an interrupted run that had `resumed` counts what the log had before."""
         self._update_progress()
         if self.interruption.requested and resumes:

@@ -112,7 +112,11 @@ class Schedule:
 
     def start(self, index: int) -> Sequence[int]:
         """Return the blocks of each table of a board in the first stage, which of most kinds is the only one."""
-        return self.scheduler.start(self.boards[index], self.tables[index])
+        board, tables = self.boards[index], self.tables[index]
+        if not self.scheduler.finds_tables:
+            return self.scheduler.start(board, tables)
+        first = self._tables(board)
+        return (*self.scheduler.start(board, first), *(0,) * (len(tables) - len(first)))
 
     def budget(self, index: int) -> int:
         """Return the matches of a whole board if nobody is disqualified."""
@@ -140,16 +144,24 @@ class Schedule:
 
     def compared_pair(self, index: int) -> tuple[int, ...] | None:
         """Return the two who take turns in one seat of a board, in which alone they are compared; None elsewhere."""
-        return self.tables[index][0][:2] if self.scheduler.takes_turns else None
+        return self.tables[index][0][:2] if self.takes_turns(index) else None
 
     def fillers(self, index: int) -> tuple[int, ...]:
         """Return the entries that fill the other seats where two take turns in one."""
-        return self.tables[index][0][2:] if self.scheduler.takes_turns else ()
+        return self.tables[index][0][2:] if self.takes_turns(index) else ()
+
+    def takes_turns(self, index: int) -> bool:
+        """Return whether two take turns in one seat of a board."""
+        return self.scheduler.takes_turns(self.boards[index].players)
 
     @functools.cached_property
     def tables(self) -> tuple[tuple[Table, ...], ...]:
-        """Tables by board, their entries ordered by key."""
-        return tuple(self._tables(board) for board in self.boards)
+        """Tables by board as far as they are known, their entries ordered by key."""
+        stages = self.stages or (None,) * len(self.boards)
+        return tuple(
+            self._tables(board) if stage is None or stage.tables is None else stage.tables
+            for board, stage in zip(self.boards, stages, strict=True)
+        )
 
     def _tables(self, board: Board) -> tuple[Table, ...]:
         return tuple(self.scheduler.tables(board, self.entries))
@@ -174,7 +186,7 @@ class Schedule:
 
     def blocks_of(self, index: int, stage: Stage | None = None) -> Iterator[Block]:
         """Yield a board's blocks in canonical order; all of them, or those that one stage has given out."""
-        tables = self.tables[index]
+        tables = self.tables[index] if stage is None or stage.tables is None else stage.tables
         counts, done = (self.counts(index), (0,) * len(tables)) if stage is None else stage[:2]
         for number in range(min(done, default=0), max(counts, default=0)):
             for table, since, count in zip(tables, done, counts, strict=True):
@@ -237,9 +249,17 @@ class Schedule:
 
     def dice_kinds(self, index: int | None = None) -> list[DiceKind]:
         """Return the kinds of dice of a board's tables, by default of all boards."""
-        boards = self.tables if index is None else (self.tables[index],)
-        secret = {not self._untrusted.isdisjoint(table) for tables in boards for table in tables}
+        indices = range(len(self.boards)) if index is None else (index,)
+        secret = {each for number in indices for each in self._have_secret_dice(number)}
         return sorted(self.secret_dice if each else DiceKind.PUBLIC for each in secret)
+
+    def _have_secret_dice(self, index: int) -> set[bool]:
+        """Return whether tables of a board have secret dice: for all of them, also those that results may bring."""
+        if not self.scheduler.finds_tables:
+            return {not self._untrusted.isdisjoint(table) for table in self.tables[index]}
+        board, untrusted = self.boards[index], self._untrusted.intersection(self.boards[index].entries)
+        found = {True} if untrusted else set()
+        return found | ({False} if len(board.entries) - len(untrusted) >= board.players else set())
 
     @functools.cached_property
     def _hashers(self) -> list[BlockHashers]:

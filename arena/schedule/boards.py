@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
     from engine import Game
+    from engine.specs import Value
 
 MAX_SLUG_CHARS = 120
 """Letters of a game in a file's name; systems have 255 bytes for all of it."""
@@ -27,8 +29,8 @@ class Entry:
     """`name@hash` over resolved parameters and source."""
     trusted: bool = True
     """Whether blocks in which it sits may have public dice, as `arena.plan.resolve.ResolvedBot.trusted` says."""
-    params: str = "{}"
-    """All parameters, defaults spelled out, as JSON."""
+    params: Mapping[str, Value] = field(default_factory=dict)
+    """All parameters, defaults spelled out."""
     isolation: str = "none"
     """Level that its matches are played with."""
 

@@ -2,17 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
-
-class StopTest(NamedTuple):
-    """Sequential test that ends a comparison; `arena.stats.sprt.Sprt` says what its parameters mean."""
-
-    elo0: float
-    elo1: float
-    alpha: float
-    beta: float
-    model: Literal["logistic", "normalized"]
+from arena.stats.sprt import Sprt
 
 
 class ComparisonPlan(NamedTuple):
@@ -20,7 +12,7 @@ class ComparisonPlan(NamedTuple):
 
     first: int
     second: int
-    test: StopTest | None
+    test: Sprt | None
     """None where the number of blocks is fixed."""
     opening: int
     """Plies at the beginning of a match that tell its opening from others."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
@@ -12,6 +13,7 @@ from arena.core.models import Model
 from arena.schedule.boards import Board, Entry
 from arena.schedule.seatings import base_orders, seat_places
 from arena.schedule.tables import Table
+from engine.errors import one_line
 
 ConfigHints = Mapping[str, tuple[Any, str]]
 """By key: a value for example, and what the key means."""
@@ -26,6 +28,33 @@ class Stage(NamedTuple):
     """Blocks given out before this stage, all in the log; equal to `counts` when nothing is left to play."""
     disqualified: tuple[tuple[int, int], ...] | None
     """Disqualified entries with the last rounds that they play; None in the first stage, where rounds decide."""
+    tables: tuple[Table, ...] | None = None
+    """The tables so far, in the order in which they were found, where results decide which there are."""
+
+
+@dataclass(frozen=True)
+class StandingsTable:
+    """A table that a kind of schedule shows of a board: a bracket, or how bots stand."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str | int, ...], ...]
+    note: str = ""
+    """What its columns mean."""
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The columns that hold more than numbers."""
+        return tuple(
+            name
+            for number, name in enumerate(self.columns)
+            if not all(str(row[number]).replace(".", "", 1).isdigit() for row in self.rows)
+        )
+
+    def printable(self) -> StandingsTable:
+        """Return it with every text on one line."""
+        rows = tuple(tuple(one_line(cell) if isinstance(cell, str) else cell for cell in row) for row in self.rows)
+        return replace(self, title=one_line(self.title), rows=rows)
 
 
 class Results(Protocol):
@@ -38,6 +67,14 @@ class Results(Protocol):
     @property
     def out(self) -> Mapping[int, int]:
         """Disqualified entries with the last rounds that they played."""
+
+    @property
+    def last_stages(self) -> Mapping[int, int]:
+        """Disqualified entries with the stages, from 0, at whose end they were disqualified."""
+
+    @property
+    def stage_count(self) -> int:
+        """Stages so far."""
 
     @property
     def entries(self) -> np.ndarray:
@@ -54,6 +91,14 @@ class Results(Protocol):
     @property
     def blocks(self) -> np.ndarray:
         """(matches,) numbers of blocks, from 0; the matches of a block lie together."""
+
+    @property
+    def stages(self) -> np.ndarray:
+        """(matches,) numbers of stages, from 0, in order."""
+
+    @property
+    def kept(self) -> dict[str, Any]:
+        """What the kind of schedule keeps of these stages, so that it need not read them again with the next ones."""
 
 
 class Scheduler(Model, ABC):
@@ -73,15 +118,24 @@ class Scheduler(Model, ABC):
     """Whether configurations may name it."""
     hints: ClassVar[ConfigHints] = {}
     """Of the keys that `arena init` writes commented out."""
+    finds_tables: ClassVar[bool] = False
+    """Whether results decide which tables there are: `tables` has those of the first stage, `next` adds others."""
+    purpose: ClassVar[str] = ""
+    """What it is chosen for, in a few words, as `arena init` advises."""
     has_rounds: ClassVar[bool] = False
-    """Whether the plan changes from round to round, as events say."""
-    takes_turns: ClassVar[bool] = False
-    """Whether the first two entries of the one table take turns in a seat, in which alone they are compared."""
+    """Whether the plan changes from round to round, each of which follows from the one before."""
+    has_events: ClassVar[bool] = False
+    """Whether rounds are bound to events: bots that join and leave."""
 
     @property
     def has_stages(self) -> bool:
         """Whether its blocks depend on results."""
         return type(self).next is not Scheduler.next
+
+    @property
+    def has_standings(self) -> bool:
+        """Whether it shows standings of its own."""
+        return type(self).standings is not Scheduler.standings
 
     @property
     def has_usual_orders(self) -> bool:
@@ -102,16 +156,20 @@ class Scheduler(Model, ABC):
 
     @abstractmethod
     def tables(self, board: Board, entries: Sequence[Entry]) -> Sequence[Table]:
-        """Return every table that a board may have, as numbers of entries in the order of `board.entries`."""
+        """Return every table that a board may have, as numbers of entries in the order of `board.entries`.
+
+        A kind that `finds_tables` returns those of the first stage alone.
+        """
 
     def start(self, board: Board, tables: Sequence[Table]) -> Sequence[int]:
         """Return the blocks of the first stage, by table; by default as many for each as the plan has."""
         return (board.blocks,) * len(tables)
 
-    def next(self, board: Board, tables: Sequence[Table], results: Results) -> Sequence[int]:
+    def next(self, board: Board, tables: Sequence[Table], results: Results) -> Sequence[int] | Mapping[Table, int]:
         """Return the blocks up to the end of the next stage, by table: `results.counts` when nothing is left to play.
 
-        A table with a disqualified bot plays no more, whatever is returned for it.
+        A kind that `finds_tables` returns the blocks that the next stage adds, by table, new tables among them; none
+        when nothing is left to play. A table with a disqualified bot plays no more, whatever is returned for it.
         """
         return results.counts
 
@@ -119,7 +177,24 @@ class Scheduler(Model, ABC):
         """Return the blocks that the board will have if nobody is disqualified; stages may not give out more."""
         return sum(self.start(board, tables))
 
+    def with_seed(self, seed: int) -> Self:
+        """Return the same schedule with the tournament's seed, for a kind that draws lots."""
+        return self
+
+    def standings(
+        self, board: Board, tables: Sequence[Table], results: Results, labels: Sequence[str]
+    ) -> Sequence[StandingsTable]:
+        """Return what is shown of a board beside its leaderboard, as of complete stages; `labels` are by entry."""
+        return ()
+
     # Seats
+
+    def takes_turns(self, players: int) -> bool:
+        """Return whether the first two entries of the one table take turns in a seat, in which alone they are compared.
+
+        It may depend on the number of players.
+        """
+        return False
 
     def base_order(self, players: int, table: Table, number: int) -> Table:
         """Return the entries of a table in a round in the order that line-ups are told from."""

@@ -1,10 +1,12 @@
-"""Sentences about the plies of a match, by the words of its game."""
+"""What is said of a match: sentences about its plies, by the words of its game, and where it turned."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
+from arena.match.stored import StoredMatch
 from engine import State
 from engine.words import Names, Sentence
 
@@ -12,6 +14,8 @@ MAX_READERS = 8
 """Sets of names for which sentences are kept: for the owner and for others, before and after bots have names."""
 MAX_SPOKEN_CHARS = 2_000
 """Characters of a sentence that is shown; those of the games here have at most 200."""
+MIN_SWING = 0.2
+"""Change of an expected return, on the scale from -1 to 1, that counts as a turn."""
 
 
 def spoken(say: Callable[[], Sentence]) -> Sentence | None:
@@ -50,3 +54,14 @@ class Narration:
             while len(self._told) > MAX_READERS:
                 del self._told[next(iter(self._told))]
             return list(made)
+
+
+def largest_swing(match: StoredMatch) -> int | None:
+    """Return the ply between two evaluations of bots that differ most; None where no two differ by much."""
+    known = [(ply, estimate.evaluation) for ply, estimate in sorted(match.estimates.items()) if estimate.evaluation]
+    swings = [
+        (max(abs(new - old) for old, new in zip(before, after, strict=True)), -ply)
+        for (ply, before), (_, after) in pairwise(known)
+    ]
+    size, ply = max(swings, default=(0.0, 0))
+    return -ply if size >= MIN_SWING else None

@@ -16,13 +16,12 @@ from arena.plan.resolve import Plan
 from arena.runner.single import single_match, stored_of
 from arena.sessions.driver import MatchStart, SessionDriver
 from arena.sessions.match import SessionMatch
-from arena.sessions.narration import Narration
+from arena.sessions.narration import Narration, largest_swing
 from arena.sessions.setup import SessionSetup
 from arena.sessions.status import SessionStatus
-from arena.sessions.turning import largest_swing
 from arena.sessions.view import Phase, SessionView
 from arena.workers.messages import MoveReply
-from engine import EngineError, State
+from engine import EngineError, Names, State
 
 PARK_SECONDS = 900.0
 """Time without a move of a person after which the worker is ended; the next move starts another."""
@@ -74,23 +73,26 @@ class PlaySession:
             self._match.play([action])
             self._status.change("", Phase.THINKING)
 
-    def choose_text(self, text: str) -> None:
-        """Make a person's move, given in the game's notation; raises `RefusedError` for anything else."""
+    def choose_text(self, text: str, names: Names | None = None) -> None:
+        """Make a person's move, given in the game's notation; raises `RefusedError` for anything else.
+
+        `names` are what a refusal calls the players.
+        """
         with self._lock:
             self._check_turn()
             try:
                 action = self._match.state.string_to_action(text)
             except EngineError as error:
                 raise RefusedError(str(error)) from None
-            if why := self._why_illegal(action):
+            if why := self._why_illegal(action, names):
                 raise RefusedError(f"{text} is not legal. {why}")
             self.choose(action)
 
-    def _why_illegal(self, action: int) -> str | None:
+    def _why_illegal(self, action: int, names: Names | None) -> str | None:
         """Return the rule that forbids an action; None for a legal one, and where the game gives no reason."""
         state = self._match.state
         with contextlib.suppress(Exception):  # whatever a plug-in's reasons do: `choose` says what is legal
-            return state.why_illegal(state.parts(action) or ())
+            return state.why_illegal(state.parts(action) or (), names)
         return None
 
     def resign(self, version: int | None = None) -> None:

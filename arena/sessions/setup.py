@@ -148,7 +148,7 @@ def match_order(plan: Plan) -> MatchOrder:
 def bot_row(plan: Plan, entry: int) -> BotRow:
     """Return the row of a seat's bot for a log; a person has no source."""
     bot = plan.bots[entry]
-    return BotRow(bot.identity, bot.spec, "", "", "") if is_person(bot.spec) else bot.row
+    return BotRow(bot.identity, bot.spec) if is_person(bot.spec) else bot.row
 
 
 def _as_bot(who: str) -> ResolvedBot:
@@ -156,4 +156,4 @@ def _as_bot(who: str) -> ResolvedBot:
     name = person_name(who)
     spec = PERSON if name == DEFAULT_NAME else f"{PERSON}:name={name.replace(' ', '_')}"
     source = Source(PERSON, "", "", None, PERSON)
-    return ResolvedBot(source, Bundle("", {}), {"name": name}, spec, "", None, None, [], [None])
+    return ResolvedBot(source, Bundle("", {}), {"name": name}, spec, refusals=[None])

@@ -9,25 +9,13 @@ import pandas as pd
 
 from arena.core.errors import ConfigError
 from arena.stats.head_to_head import p_values
+from arena.stats.multiple import FAMILY_WISE_ERROR, holm
 
-FAMILY_WISE_ERROR = 0.05
-"""Family-wise error rate: probability that equal bots show any significant pair."""
 POPULATION_SIZE = 50
 SELECTION_INTENSITY = 0.1
 """Selection intensity: of two bots one that leads by 0.1 gets e times the other's share, by 0.5 e^5 times."""
 MAX_EXPONENT = 300.0
 """Fixation probabilities are at least exp of minus this, so that no product of two underflows."""
-
-
-def holm(p: np.ndarray) -> np.ndarray:
-    """Return p-values adjusted for their number: the running maximum of (m - k) p_(k), k from 0, at most 1.
-
-    Holm, "A Simple Sequentially Rejective Multiple Test Procedure", 1979.
-    """
-    order = np.argsort(p, kind="stable")
-    adjusted = np.empty(len(p))
-    adjusted[order] = np.minimum(np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1)), 1.0)
-    return adjusted
 
 
 def significant(compared: pd.DataFrame, level: float = FAMILY_WISE_ERROR) -> pd.DataFrame:

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtr
 
-from arena.stats.means import interval, over_blocks
+from arena.stats.means import decided_blocks, interval, over_blocks
 
 DECIMALS = 4
 HEAD_TO_HEAD_COLUMNS = [
@@ -33,7 +33,8 @@ def head_to_head(matches: pd.DataFrame, players: int, order: Iterable[str] | Non
 
 
 def compare_pairs(matches: pd.DataFrame, players: int, order: Iterable[str] | None = None) -> pd.DataFrame:
-    """Return `head_to_head` in full precision, with `block_size`, `error` (of the difference), `lead`, `lead_error`.
+    """Return `head_to_head` in full precision, with `block_size`, `error` (of the difference), `lead`, `lead_error`,
+    and `decided`: the blocks whose difference is not 0.
 
     The interval is that of `arena.stats.means.interval` over block means, difference ± t(blocks - 1) * s / sqrt(blocks)
     where they vary; copies of a block, move by move, are no further ones. NaN below two blocks.
@@ -63,6 +64,7 @@ def compare_pairs(matches: pd.DataFrame, players: int, order: Iterable[str] | No
             "error": error,
             "lead": lead,
             "lead_error": lead_error,
+            "decided": decided_blocks(place, block, difference, len(met), share),
         }
     )
 
@@ -127,13 +129,15 @@ def matrix(pairs: pd.DataFrame, value: str = "difference") -> pd.DataFrame:
     return pd.DataFrame(cells, index=view.index, columns=view.columns)
 
 
-def p_values(mean: np.ndarray, error: np.ndarray, blocks: np.ndarray) -> np.ndarray:
-    """Return two-sided p-values of means over blocks against 0: Student's t, but never below 2 / 2^blocks.
+def p_values(mean: np.ndarray, error: np.ndarray, blocks: np.ndarray, decided: np.ndarray | None = None) -> np.ndarray:
+    """Return two-sided p-values of means over blocks against 0: Student's t, but never below 2 / 2^decided.
 
     That is the least that turning blocks' signs around could give (Fisher, "The Design of Experiments", 1935, section
-    21): a few blocks that agree wholly have no spread, and t would take them for certain. 1 below two blocks.
+    21): a few blocks that agree wholly have no spread, and t would take them for certain. `decided` are the blocks
+    whose own mean is not 0, by default all. 1 below two blocks.
     """
+    least = np.minimum(2.0 ** (1 - (blocks if decided is None else decided)), 1.0)
     with np.errstate(invalid="ignore", divide="ignore"):
         student = 2 * stdtr(np.maximum(blocks - 1, 1), -np.abs(mean / error))
     student = np.where((error == 0) & (mean == 0), 1.0, student)
-    return np.where(blocks < 2, 1.0, np.maximum(np.nan_to_num(student, nan=1.0), 2.0 ** (1 - blocks)))
+    return np.where(blocks < 2, 1.0, np.maximum(np.nan_to_num(student, nan=1.0), least))

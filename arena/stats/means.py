@@ -42,6 +42,15 @@ def interval(
     return np.maximum(low, -most), np.minimum(high, most)
 
 
+def decided_blocks(
+    group: np.ndarray, block: np.ndarray, value: np.ndarray, groups: int, share: np.ndarray
+) -> np.ndarray:
+    """Return by group how many distinct blocks have a mean other than 0; arguments as of `over_blocks`."""
+    cells = group_rows(np.column_stack([group, block]))
+    decided = np.abs(np.bincount(cells.number, value, len(cells.first))) > 1e-9
+    return np.bincount(group[cells.first], decided * share[block[cells.first]], groups)
+
+
 def over_blocks(
     group: np.ndarray,
     block: np.ndarray,

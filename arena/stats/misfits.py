@@ -13,8 +13,8 @@ import pandas as pd
 from scipy.special import betainc, ndtr, ndtri
 
 from arena.stats.board import Skills
-from arena.stats.cycles import FAMILY_WISE_ERROR, holm
 from arena.stats.fit import PERFORMANCE_DIFFERENCE_SD
+from arena.stats.multiple import FAMILY_WISE_ERROR, holm
 
 MIN_RELEVANT_DIFFERENCE = 0.05
 """Least relevant difference from the predicted lead: no game fits the model exactly."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from arena.match.result import CallDuration
 from arena.match.stored import read_clocks
-from arena.store.rows import read_moves
+from arena.store.rows import estimates_of_columns, read_moves
 
 SEAT_DTYPE = np.dtype(
     [("block", np.int64), ("lineup", np.int32), ("seat", np.int16), ("rank", np.int16), ("forfeited", np.bool_)]
@@ -142,10 +142,18 @@ class BoardReader:
 
         Places are by block and line-up, from 0; `rows` are ascending.
         """
+        yield from ((row, calls) for row, calls, *_ in self.costs(rows, with_estimates=False))
+
+    def costs(
+        self, rows: Iterable[int], with_estimates: bool = True
+    ) -> Iterator[tuple[int, list[CallDuration], int, str]]:
+        """Yield `clocks` of some matches, with their numbers of plies and what bots told of moves, still packed."""
         wanted = list(rows)
-        calls = "(SELECT clocks FROM timings t WHERE t.block = m.block AND t.lineup = m.lineup)"
-        first = itertools.islice(self.match_rows(calls), wanted[-1] + 1 if wanted else 0)
+        of_match = "WHERE t.block = m.block AND t.lineup = m.lineup"
+        told = f"(SELECT t.moves FROM estimates t {of_match})" if with_estimates else "NULL"
+        columns = f"(SELECT clocks FROM timings t {of_match}), m.plies, {told}"
+        first = itertools.islice(self.match_rows(columns), wanted[-1] + 1 if wanted else 0)
         chosen = set(wanted)
-        for row, (text,) in enumerate(first):
+        for row, (text, plies, packed) in enumerate(first):
             if row in chosen:
-                yield row, read_clocks(text or "")
+                yield row, read_clocks(text or ""), plies, estimates_of_columns(packed, "")[0]

@@ -104,7 +104,7 @@ def _copy_run_data(target: Store, source: StoreReader) -> dict[int, int]:
 
 def _append(target: Store, run: Run, finished: str | None) -> int:
     number = target._next("runs", "run")
-    target._insert_new("runs", number, *run, finished)
+    target.insert_new("runs", number, *run, finished)
     return number
 
 
@@ -126,17 +126,17 @@ def _disclose(target: Store, source: StoreReader) -> None:
 def _copy_uncounted(target: Store, source: StoreReader) -> None:
     """Copy which blocks did not count when their key was disclosed."""
     for (identity,) in source._db.execute("SELECT identity FROM uncounted ORDER BY identity").fetchall():
-        target._insert_new("uncounted", identity)
+        target.insert_new("uncounted", identity)
 
 
 def _copy_bots(target: Store, source: StoreReader) -> None:
     """Copy the bots and bundles that the target lacks."""
     for key, files in source._db.execute("SELECT bundle, files FROM bundles ORDER BY bundle"):
-        target._insert_new("bundles", key, files)
+        target.insert_new("bundles", key, files)
     ours = {identity for (identity,) in target._db.execute("SELECT identity FROM bots")}
     for _, *row, _ in source._db.execute("SELECT * FROM bots ORDER BY bot"):
         if row[0] not in ours:
-            target._insert_new("bots", target._next("bots", "bot"), *row)
+            target.insert_new("bots", target._next("bots", "bot"), *row)
 
 
 def _copy_sources(target: Store, source: StoreReader) -> None:
@@ -145,9 +145,9 @@ def _copy_sources(target: Store, source: StoreReader) -> None:
     query = "SELECT o.*, files FROM bots o JOIN bundles USING (bundle) ORDER BY bot"
     for _, identity, *rest, _, files in source._db.execute(query).fetchall() if lacking else ():
         if identity in lacking:
-            target._insert_new("bundles", rest[-1], files)
+            target.insert_new("bundles", rest[-1], files)
             target._db.execute("DELETE FROM bots WHERE bot = ?", (lacking[identity],))
-            target._insert_new("bots", lacking[identity], identity, *rest)
+            target.insert_new("bots", lacking[identity], identity, *rest)
 
 
 def _copy_matches(target: Store, source: StoreReader) -> MergeCounts:

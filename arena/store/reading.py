@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import sqlite3
-import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -18,16 +16,15 @@ from arena.core.match_ids import DiceKind, check_match_id, match_id
 from arena.match.result import MatchRow, SeatRow
 from arena.match.stored import PlannedMatch, SecretKey, StoredMatch, stored_match
 from arena.store.boards import BoardReader
+from arena.store.bots import BotReader
 from arena.store.content_errors import CONTENT_ERROR_CODES, CONTENT_ERRORS, check_lock, primary_code
 from arena.store.digests import damaged
 from arena.store.keys import KeyReader
-from arena.store.rows import BotRow, SeatResult, estimates_of_columns, read_moves, read_notes
+from arena.store.rows import SeatResult, estimates_of_columns, read_moves, read_notes
 from arena.store.runs import RunReader
 from arena.store.schema import connect
 
 BATCH_ROWS = 500
-MAX_BUNDLE_BYTES = 2**26
-"""Largest bundle, unpacked; in the log its files are hexadecimal."""
 SHORT_ID_CHARS = 12
 """Hexadecimal digits that distinguish the matches of all but the largest logs."""
 
@@ -44,6 +41,7 @@ class StoreReader:
         self._bots: dict[str, int] = {}
         self.runs = RunReader(path, connection)
         self.keys = KeyReader(path, connection)
+        self.bots = BotReader(path, connection)
 
     def board(self, game: str, players: int) -> BoardReader:
         """Return a reader of the matches of one board."""
@@ -131,34 +129,6 @@ class StoreReader:
         """Return game and number of players of every board in the log, by key."""
         return {board: (game, players) for board, game, players in self._db.execute("SELECT * FROM boards")}
 
-    def bot_names(self) -> dict[int, tuple[str, str]]:
-        """Return identity and spec of every bot in the log, by key."""
-        return {
-            bot: (identity, spec) for bot, identity, spec in self._db.execute("SELECT bot, identity, spec FROM bots")
-        }
-
-    def bot_rows(self) -> dict[str, BotRow]:
-        """Return every bot in the log, by identity."""
-        query = "SELECT identity, spec, module, class, bundle FROM bots"
-        return {row[0]: BotRow(*row) for row in self._db.execute(query)}
-
-    def bundle_files(self, bundle: str) -> dict[str, bytes]:
-        """Return the files of a bundle; none where they were erased. Raises `StoreError` for what is none."""
-        row = self._db.execute("SELECT files FROM bundles WHERE bundle = ?", (bundle,)).fetchone()
-        if row is None:
-            raise StoreError(f"{self.path}: the log is damaged: it has no bundle {bundle}")
-        if not row[0]:
-            return {}
-        try:
-            content = zlib.decompressobj().decompress(row[0], 4 * MAX_BUNDLE_BYTES)
-            return {name: bytes.fromhex(text) for name, text in json.loads(content).items()}
-        except (zlib.error, ValueError, TypeError, AttributeError, RecursionError):
-            raise StoreError(f"{self.path}: the log is damaged: bundle {bundle} cannot be read") from None
-
-    def bundles(self) -> set[str]:
-        """Return the hashes of the bundles whose files the log has."""
-        return {bundle for (bundle,) in self._db.execute("SELECT bundle FROM bundles WHERE length(files) > 0")}
-
     def digest_of(self, block: int, lineup: int) -> bytes | None:
         """Return the digest of a match by its key; None where there is none."""
         query = "SELECT digest FROM matches WHERE block = ? AND lineup = ?"
@@ -198,14 +168,6 @@ class StoreReader:
             query = f"SELECT block, identity FROM blocks WHERE block IN ({','.join('?' * len(part))})"
             found.update((block, bytes(identity)) for block, identity in self._db.execute(query, part))
         return found
-
-    def bots_of(self, identity: bytes, lineup: int) -> list[str]:
-        """Return the identities of a match's bots by seat."""
-        query = (
-            "SELECT o.identity FROM blocks b JOIN seats s USING (block) JOIN bots o USING (bot) "
-            "WHERE b.identity = ? AND lineup = ? ORDER BY seat"
-        )
-        return [bot for (bot,) in self._db.execute(query, (identity, lineup))]
 
     def short_id(self, identity: bytes, lineup: int) -> str:
         """Return the shortest beginning of a match's id that is unique in the log, with its line-up."""
@@ -268,22 +230,6 @@ class StoreReader:
         return [
             _stored_match_of(row, seats.get(row[:2], []), details.get(row[:2], {}), keys.get(row[10])) for row in rows
         ]
-
-    def wrong_estimates(self) -> dict[str, int]:
-        """Return how many evaluations, lines and visit counts were wrong in all matches, by the bots' identities."""
-        counts: dict[str, int] = {}
-        query = (
-            "SELECT block, lineup, dropped, group_concat(identity, ' ') FROM (SELECT s.block, s.lineup, dropped, "
-            "identity FROM estimates e JOIN seats s USING (block, lineup) JOIN bots USING (bot) WHERE dropped <> '' "
-            "ORDER BY s.block, s.lineup, seat) GROUP BY block, lineup"
-        )
-        for _, _, dropped, identities in self._db.execute(query):
-            bots = identities.split(" ")
-            for seat, count in estimates_of_columns(b"", dropped)[1].items():
-                if seat >= len(bots):
-                    raise StoreError(f"{self.path}: the log is damaged: wrong evaluations of a seat that there is not")
-                counts[bots[seat]] = counts.get(bots[seat], 0) + count
-        return counts
 
     def damaged(self) -> Iterator[str]:
         """Yield what does not fit its digest: ids of matches, and names of rows of other tables."""

@@ -21,13 +21,13 @@ MAX_MOVES_BYTES = 64 * 2**20
 
 @dataclass(frozen=True)
 class BotRow:
-    """A bot: all that is needed to load it again."""
+    """A bot: all that is needed to load it again, which is empty for persons and for bots from elsewhere."""
 
     identity: str
     spec: str
-    module: str
-    class_name: str
-    bundle: str
+    module: str = ""
+    class_name: str = ""
+    bundle: str = ""
 
 
 class EventRow(NamedTuple):

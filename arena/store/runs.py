@@ -50,10 +50,6 @@ class RunReader:
                 found.append((number, plan if isinstance(plan, str) else unpack_plan(plan, found[-1][1])))
             yield from reversed(found)
 
-    def has_rounds(self) -> bool:
-        """Whether it is the log of a contest's season, whose rounds are bound to events."""
-        return self._db.execute("SELECT 1 FROM events LIMIT 1").fetchone() is not None
-
     def events(self, rounds: Sequence[int] = ()) -> list[EventRow]:
         """Return the events of rounds, by default of all, in order."""
         marks = ",".join("?" * len(rounds))

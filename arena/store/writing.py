@@ -52,7 +52,7 @@ class Store(StoreReader):
     """The open files; None for a log that is only read."""
     _newest: Row = ("runs", None)
     """A recently written row."""
-    _checkpoint = 0
+    checkpoint_bytes = 0
     """Size in bytes of the -wal at which it is copied into the log."""
 
     @classmethod
@@ -78,7 +78,7 @@ class Store(StoreReader):
     def _steer(self) -> None:
         """Turn automatic checkpoints off, so that only `_checkpoint_if_grown` writes to the database file itself."""
         pages, page = (self._db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("wal_autocheckpoint", "page_size"))
-        self._checkpoint = pages * page
+        self.checkpoint_bytes = pages * page
         self._db.execute("PRAGMA wal_autocheckpoint = 0")
         self._db.execute("PRAGMA journal_size_limit = 0")
 
@@ -112,7 +112,7 @@ class Store(StoreReader):
     def _checkpoint_if_grown(self) -> None:
         """Copy the -wal into the log when it has grown, as SQLite's automatic checkpoint would, but only here."""
         if self._guard is not None:
-            if self._guard.size("-wal") >= self._checkpoint:
+            if self._guard.size("-wal") >= self.checkpoint_bytes:
                 with contextlib.suppress(sqlite3.Error):  # then later: nothing is lost
                     self._db.execute("PRAGMA wal_checkpoint").fetchall()
             self._guard.record(self._newest)
@@ -162,26 +162,27 @@ class Store(StoreReader):
         bots: Iterable[BotRow],
         bundles: dict[str, str],
         events: Iterable[EventRow] = (),
+        has_rounds: bool = False,
     ) -> int:
         """Record a run, its bots and their bundles (JSON of hexadecimal files, by hash); return its number.
 
-        `events` are those that a round of a contest is bound to.
+        `events` are those that a round of a contest is bound to. Plans that have rounds are kept as what differs.
         """
         with self.transaction():
             for event in events:
-                self._insert_new("events", self._next("events", "number"), *event)
+                self.insert_new("events", self._next("events", "number"), *event)
             for key, files in bundles.items():
-                self._insert_new("bundles", key, zlib.compress(files.encode()))
+                self.insert_new("bundles", key, zlib.compress(files.encode()))
             known = {identity for (identity,) in self._db.execute("SELECT identity FROM bots")}
             for bot in bots:
                 if bot.identity not in known:
                     row = (bot.identity, bot.spec, bot.module, bot.class_name, bot.bundle)
-                    self._insert_new("bots", self._next("bots", "bot"), *row)
+                    self.insert_new("bots", self._next("bots", "bot"), *row)
                     known.add(bot.identity)
             run = self._next("runs", "run")
-            if run > 1 and (run - 1) % WHOLE_PLAN_RUNS and self.runs.has_rounds():
+            if run > 1 and (run - 1) % WHOLE_PLAN_RUNS and has_rounds:
                 self._pack_plan(run - 1, plan)
-            self._insert_new("runs", run, plan, versions, started, None)
+            self.insert_new("runs", run, plan, versions, started, None)
         return run
 
     def _pack_plan(self, run: int, following: str) -> None:
@@ -210,7 +211,7 @@ class Store(StoreReader):
         """Return one more than the largest key."""
         return int(self._db.execute(f"SELECT coalesce(max({key}), 0) + 1 FROM {table}").fetchone()[0])
 
-    def _insert_new(self, table: str, *row: Any) -> None:
+    def insert_new(self, table: str, *row: Any) -> None:
         """Insert a row with its digest, unless a row with its key exists."""
         places = ",".join("?" * (len(row) + 1))
         digest = row_digest(table, row)
@@ -230,7 +231,7 @@ class Store(StoreReader):
                 query = "SELECT identity FROM blocks b JOIN keys k ON b.key = k.number WHERE k.disclosed IS NULL"
                 there = {identity for (identity,) in self._db.execute(query)}
                 for identity in sorted(there.difference(block.identity for block in counted) if there else ()):
-                    self._insert_new("uncounted", identity)
+                    self.insert_new("uncounted", identity)
                 self._set("keys", "disclosed", when, "TRUE")
 
     def _set(self, table: str, column: str, value: str, where: str) -> None:
@@ -306,14 +307,8 @@ class Store(StoreReader):
             found = self._blocks[block.identity] = self._new_block(schedule, block)
         return found
 
-    def _as_row(self, schedule: Schedule, block: Block) -> tuple[Any, ...]:
-        """Return a block's row as digests contain it."""
-        board = schedule.boards[block.board]
-        rest = (board.game, board.players, block.round, board.opening, schedule.seed, int(block.dice))
-        return (block.identity, block.id, *rest, block.key) if block.key else (block.identity, block.id, *rest)
-
     def _new_block(self, schedule: Schedule, block: Block) -> tuple[int, str]:
-        row = self._as_row(schedule, block)
+        row = _block_row(schedule, block)
         if key := self._insert_block(*row):
             return key, ascii(row)
         found = self._db.execute("SELECT block FROM blocks WHERE identity = ?", (block.identity,)).fetchone()
@@ -369,6 +364,13 @@ def explaining_errors(log: Path) -> Iterator[None]:
         if message is None:
             raise StoreError(f"{log}: cannot be used as a match log: {error}") from None
         raise UnwritableError(*message) from None
+
+
+def _block_row(schedule: Schedule, block: Block) -> tuple[Any, ...]:
+    """Return a block's row as digests contain it."""
+    board = schedule.boards[block.board]
+    rest = (board.game, board.players, block.round, board.opening, schedule.seed, int(block.dice))
+    return (block.identity, block.id, *rest, block.key) if block.key else (block.identity, block.id, *rest)
 
 
 def _as_stored_score(score: float) -> float:

@@ -116,7 +116,7 @@ def foreign_blocks(store: Store, schedule: Schedule) -> Iterator[Block]:
     Raises `StoreError` for a bot that is not in the plan.
     """
     entries = {entry.identity: number for number, entry in enumerate(schedule.entries)}
-    of = {bot: entries.get(identity) for bot, (identity, _) in store.bot_names().items()}
+    of = {bot: entries.get(identity) for bot, (identity, _) in store.bots.names().items()}
     for index, board in enumerate(schedule.boards):
         rows = store.board(board.game, board.players).seat_rows("b.identity, b.round, b.id, s.bot")
         for (identity, number, id), seats in itertools.groupby(rows, lambda row: row[:3]):
@@ -135,7 +135,7 @@ def read_foreign(store: Store, schedule: ForeignSchedule, board: int) -> BoardMa
     name, players = (shape.game, shape.players), shape.players
     seats, scores = store.board(*name).seats(), store.board(*name).scores()
     numbers = {entry.identity: number for number, entry in enumerate(schedule.entries)}
-    entry_of = {bot: numbers.get(identity, -1) for bot, (identity, _) in store.bot_names().items()}
+    entry_of = {bot: numbers.get(identity, -1) for bot, (identity, _) in store.bots.names().items()}
     entries = np.fromiter((entry_of.get(bot, -1) for (bot,) in store.board(*name).seat_rows("s.bot")), np.int64)
     rounds = np.fromiter((number for (number,) in store.board(*name).match_rows("b.round")), np.int64)
     if len(seats) != len(rounds) * players or (entries < 0).any():

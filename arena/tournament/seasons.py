@@ -30,8 +30,7 @@ BATCH_BLOCKS = 256
 def event_row(number: int, event: Event) -> EventRow:
     """Return the row of an event of a round."""
     if isinstance(event, Joined):
-        entry = event.entry
-        data = {"bot": vars(entry) | {"params": json.loads(entry.params)}, "boards": [*event.boards]}
+        data = {"bot": vars(event.entry), "boards": [*event.boards]}
         return EventRow(number, JOINED, event.label, json.dumps(data, sort_keys=True))
     return EventRow(number, LEFT if isinstance(event, Departed) else RETIRED, event.label, "{}")
 
@@ -41,8 +40,7 @@ def read_event(row: EventRow) -> Event:
     try:
         data = json.loads(row.data)
         if row.kind == JOINED:
-            bot = checked(BotRecord, data["bot"])
-            entry = Entry(**bot.model_dump(exclude={"params"}), params=json.dumps(bot.params, sort_keys=True))
+            entry = Entry(**vars(checked(BotRecord, data["bot"])))
             event: Event = Joined(entry, tuple(int(number) for number in data["boards"]))
         else:
             leaving: dict[str, type[Departed] | type[Retired]] = {LEFT: Departed, RETIRED: Retired}
@@ -56,7 +54,7 @@ def read_event(row: EventRow) -> Event:
 
 def is_season(plan: ResolvedPlan) -> bool:
     """Return whether a plan is that of a contest's round."""
-    return plan.schedule().scheduler.has_rounds
+    return plan.schedule().scheduler.has_events
 
 
 def round_number(schedule: Schedule) -> int:
@@ -177,8 +175,8 @@ def follow(store: Store) -> Iterator[LoggedRound]:
     for row in store.runs.events():
         rows[row.round].append(row)
     season: Season | None = None
-    for run, text, is_last in _rounds(store):
-        plan = _read_plan(text, f"the plan of run {run} cannot be read")
+    for run, text, is_last in plans_in_order(store):
+        plan = read_plan_text(text, f"the plan of run {run} cannot be read")
         schedule = plan.schedule()
         if not isinstance(schedule.scheduler, Ladder):
             raise StoreError(f"the plan of run {run} is no round of a contest")
@@ -196,7 +194,7 @@ def follow(store: Store) -> Iterator[LoggedRound]:
         raise StoreError(f"there are events of round {min(rows)}, which is not in the log")
 
 
-def _rounds(store: Store) -> Iterator[tuple[int, str, bool]]:
+def plans_in_order(store: Store) -> Iterator[tuple[int, str, bool]]:
     """Yield the first run and the plan of every round, and whether it is the last; runs may go on with a round."""
     found: tuple[int, str] | None = None
     for run, text in store.runs.by_number():
@@ -208,7 +206,7 @@ def _rounds(store: Store) -> Iterator[tuple[int, str, bool]]:
         yield *found, True
 
 
-def _read_plan(text: str, where: str) -> ResolvedPlan:
+def read_plan_text(text: str, where: str) -> ResolvedPlan:
     try:
         data: Any = json.loads(text)
         return ResolvedPlan.read(data, where)

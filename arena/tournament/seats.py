@@ -6,6 +6,8 @@ identity of its block, which is made from the names of entries.
 
 from __future__ import annotations
 
+import itertools
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -17,6 +19,7 @@ from arena.schedule.blocks import Schedule
 from arena.schedule.tables import Table
 from arena.store import Store
 from arena.tournament.log_keys import with_complete_blocks, with_log_keys
+from arena.tournament.stages import with_stages
 
 NOT_PLANNED = -1
 """Table of a match that is not of the plan. The bots of such a match are told by ~number in place of an entry."""
@@ -44,11 +47,38 @@ class PlanSeats:
             found.append(by_bots)
         return found
 
-    def tables(self, schedule: Schedule, board: int, bots: Collection[str]) -> list[int]:
-        """Return the places on a board of the tables at which bots of these identities sit."""
-        if schedule.scheduler.takes_turns:
-            return [*range(len(self._schedule.tables[board]))]
-        return self._places[board].get(tuple(sorted(bots)), [])
+    @cached_property
+    def _by_identity(self) -> list[dict[str, list[int]]]:
+        """By board: its entries by identity."""
+        found: list[dict[str, list[int]]] = []
+        for board in self._schedule.boards:
+            by_identity: dict[str, list[int]] = {}
+            for entry in board.entries:
+                by_identity.setdefault(self._schedule.entries[entry].identity, []).append(entry)
+            found.append(by_identity)
+        return found
+
+    def tables(self, schedule: Schedule, board: int, bots: Collection[str]) -> list[tuple[int, Table]]:
+        """Return the tables of a board at which bots of these identities sit, with their places there.
+
+        Where results decide which tables there are, one that may come yet has the place `NOT_PLANNED`.
+        """
+        planned = self._schedule.tables[board]
+        if schedule.takes_turns(board):
+            return [*enumerate(planned)]
+        if schedule.scheduler.finds_tables:
+            place = {table: number for number, table in enumerate(schedule.tables[board])}
+            return [(place.get(table, NOT_PLANNED), table) for table in self._possible_tables(board, bots)]
+        return [(place, planned[place]) for place in self._places[board].get(tuple(sorted(bots)), [])]
+
+    def _possible_tables(self, board: int, bots: Collection[str]) -> list[Table]:
+        """Return all tables of a board's entries at which bots of these identities may sit."""
+        order = self._schedule.boards[board].entries.index
+        chosen = (
+            itertools.combinations(self._by_identity[board].get(identity, ()), count)
+            for identity, count in sorted(Counter(bots).items())
+        )
+        return [tuple(sorted(itertools.chain(*parts), key=order)) for parts in itertools.product(*chosen)]
 
     def table(
         self, schedule: Schedule, board: int, number: int, block: bytes, bots: Collection[str]
@@ -58,8 +88,8 @@ class PlanSeats:
 
         `schedule` is the plan's own with the keys of the log.
         """
-        for place in self.tables(schedule, board, bots):
-            planned = schedule.block(board, number, self._schedule.tables[board][place])
+        for place, table in self.tables(schedule, board, bots):
+            planned = schedule.block(board, number, table)
             if planned.identity == block:
                 return place, planned.table
         return None
@@ -70,7 +100,7 @@ def labels_of(store: Store, schedule: Schedule, match: StoredMatch) -> list[str]
 
     `schedule` has the keys of the log; which blocks are whole is looked up for the tables of these bots alone.
     """
-    seats, bots = PlanSeats(schedule), store.bots_of(match.identity, match.lineup)
+    seats, bots = PlanSeats(schedule), store.bots.of_match(match.identity, match.lineup)
     board = seats.boards.get((match.game, match.players))
     if board is None:
         return []
@@ -78,7 +108,7 @@ def labels_of(store: Store, schedule: Schedule, match: StoredMatch) -> list[str]
         entries = [seats.entries[bot] for bot in bots if bot in seats.entries]
     else:
         if len(schedule.keys) > 1:
-            tables = (schedule.tables[board][place] for place in seats.tables(schedule, board, bots))
+            tables = [table for _, table in seats.tables(schedule, board, bots)]
             drawn = [block.identity for table in tables for block in schedule.drawn(board, match.round, table)]
             lineups = schedule.lineups(schedule.boards[board])
             whole = (identity for identity, there in store.finished(drawn).items() if len(there) == lineups)
@@ -103,6 +133,13 @@ class Seating:
         index = self._seats.boards.get(board)
         return board[1] if index is None else self._schedule.lineups(self._schedule.boards[index])
 
+    def tables_found(self, store: Store) -> int:
+        """Return how many tables there are where results decide that; 0 elsewhere."""
+        if not self._schedule.scheduler.finds_tables:
+            return 0
+        schedule = with_stages(store, with_complete_blocks(store, with_log_keys(store, self._schedule)))
+        return sum(map(len, schedule.tables))
+
     def labels(self) -> list[str]:
         """Return the labels of entries."""
         return [entry.label for entry in self._schedule.entries]
@@ -124,6 +161,8 @@ class Seating:
         if not len(table):
             return table, entry
         schedule = with_complete_blocks(store, with_log_keys(store, self._schedule))
+        if schedule.scheduler.finds_tables:
+            schedule = with_stages(store, schedule)
         players = np.array([boards[board][1] for board in match["board"].tolist()], np.int64)
         first = np.cumsum(players) - players
         for board, name in boards.items():
@@ -158,7 +197,7 @@ class Seating:
         """Return the table of each match of a board, and entries by match and seat."""
         blocks, one, of = np.unique(match["block"], return_index=True, return_inverse=True)
         identities = store.identities_of(blocks.tolist())
-        order = np.zeros((len(blocks), max(map(len, self._schedule.tables[board]), default=1)), np.int32)
+        order = np.zeros((len(blocks), max(map(len, self._schedule.tables[board]), default=seated.shape[1])), np.int32)
         place = np.full(len(blocks), NOT_PLANNED, np.int32)
         for number, (block, row) in enumerate(zip(blocks.tolist(), one.tolist(), strict=True)):
             names = [bots[bot] for bot in seated[row].tolist()]

@@ -13,7 +13,6 @@ from dataclasses import replace
 from arena.core.errors import StoreError
 from arena.schedule.blocks import Block, Schedule
 from arena.schedule.scheduler import Stage
-from arena.stats.sprt import Sprt
 from arena.store import Store, read_moves
 from arena.tournament.tally import SeatResult, Tally
 
@@ -22,7 +21,7 @@ def new_tally(schedule: Schedule) -> Tally:
     """Return the tally of a comparison without any blocks."""
     compared, (board,) = schedule.comparison, schedule.boards
     assert compared is not None
-    return Tally(compared.test and Sprt(*compared.test), board.players, compared.opening)
+    return Tally(compared.test, board.players, compared.opening)
 
 
 def seat_result(
@@ -48,7 +47,7 @@ def add_block(tally: Tally, schedule: Schedule, block: Block, results: Mapping[i
 
 def compared_seat(schedule: Schedule, block: Block) -> int:
     """Return the seat in which the two are compared; of a seat-swapped pair the first."""
-    return block.round % schedule.boards[block.board].players if schedule.scheduler.takes_turns else 0
+    return block.round % schedule.boards[block.board].players if schedule.takes_turns(block.board) else 0
 
 
 def tally_of(store: Store, schedule: Schedule) -> Tally:

@@ -6,8 +6,10 @@ the same for any number of workers, and follows from the log.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -33,12 +35,29 @@ def with_stages(store: Store, schedule: Schedule) -> Schedule:
 
 
 def _first_stage(schedule: Schedule, index: int) -> Stage:
-    tables = len(schedule.tables[index])
-    return Stage(_checked(schedule, index, schedule.start(index), (0,) * tables), (0,) * tables, None)
+    tables = schedule.tables[index]
+    counts = _checked(schedule, index, schedule.start(index), (0,) * len(tables))
+    return Stage(counts, (0,) * len(tables), None, tables if schedule.scheduler.finds_tables else None)
+
+
+def complete_results(store: Store, schedule: Schedule, index: int) -> tuple[Sequence[Table], LoggedResults]:
+    """Return the results of a board's stages that the log holds whole, and the tables up to the end of them.
+
+    `schedule` has stages.
+    """
+    first = replace(schedule, stages=())
+    stages = tuple(_first_stage(first, number) for number in range(len(first.boards)))
+    _, results = _follow(store, replace(first, stages=stages), index)
+    return schedule.tables[index][: len(results.counts)], results
 
 
 def _find_stage(store: Store, schedule: Schedule, index: int) -> Stage:
     """Return the first stage that the log does not hold whole; `schedule` has the first of all."""
+    return _follow(store, schedule, index)[0]
+
+
+def _follow(store: Store, schedule: Schedule, index: int) -> tuple[Stage, LoggedResults]:
+    """Return the first stage that the log does not hold whole, and the results of those before."""
     tables, stage = schedule.tables[index], schedule.stages[index]
     assert stage is not None
     out = find_disqualified(store, schedule, index)
@@ -48,23 +67,49 @@ def _find_stage(store: Store, schedule: Schedule, index: int) -> Stage:
     )
     results = LoggedResults(store, schedule, index)
     if not results.take(schedule.blocks_of(index, stage._replace(counts=counts)), counts, out):
-        return stage
+        return stage, results
     while True:
-        stage = next_stage(schedule, index, results)
+        stage = next_stage(schedule, index, results, tables)
         if stage.counts == stage.done or not results.take(schedule.blocks_of(index, stage), stage.counts, out):
-            return stage
-        out |= _newly_disqualified(results, schedule.forfeit_limit, tables)
+            return stage, results
+        tables = tables if stage.tables is None else stage.tables
+        results.disqualify(_newly_disqualified(results, schedule.forfeit_limit, tables))
+        out = results.out
 
 
-def next_stage(schedule: Schedule, index: int, results: Results) -> Stage:
-    """Return the stage after complete results: more blocks, or none where nothing is left to play."""
-    board, tables, done = schedule.boards[index], schedule.tables[index], tuple(results.counts)
-    given = _checked(schedule, index, schedule.scheduler.next(board, tables, results), done)
+def next_stage(schedule: Schedule, index: int, results: Results, tables: Sequence[Table]) -> Stage:
+    """Return the stage after complete results: more blocks, or none where nothing is left to play.
+
+    `tables` are those up to the end of the stage before.
+    """
+    board, done = schedule.boards[index], tuple(results.counts)
+    given = schedule.scheduler.next(board, tables, results)
+    if schedule.scheduler.finds_tables:
+        more = _checked_tables(schedule, index, given)
+        tables = (*tables, *(table for table in more if table not in {*tables}))
+        done += (0,) * (len(tables) - len(done))
+        given = [before + more.get(table, 0) for before, table in zip(done, tables, strict=True)]
+    assert not isinstance(given, Mapping)
+    given = _checked(schedule, index, given, done)
     counts = tuple(
         before if results.out.keys() & set(table) else count
         for table, before, count in zip(tables, done, given, strict=True)
     )
-    return Stage(counts, done, tuple(sorted(results.out.items())))
+    found = tuple(tables) if schedule.scheduler.finds_tables else None
+    return Stage(counts, done, tuple(sorted(results.out.items())), found)
+
+
+def _checked_tables(schedule: Schedule, index: int, given: Sequence[int] | Mapping[Table, int]) -> Mapping[Table, int]:
+    """Return the blocks by table that a kind of schedule adds; raises `ConfigError` for what no table may be."""
+    place = {entry: number for number, entry in enumerate(schedule.boards[index].entries)}
+    players = schedule.boards[index].players
+    for table in given if isinstance(given, Mapping) else [()]:
+        places = [place.get(entry, -1) for entry in table]
+        if len(places) != players or -1 in places or any(a >= b for a, b in itertools.pairwise(places)):
+            wrong = f"schedule = '{schedule.scheduler.kind}': the plug-in is wrong: a stage"
+            raise ConfigError(f"{wrong} has to add blocks to tables of {players} of the board's bots, in their order")
+    assert isinstance(given, Mapping)
+    return given
 
 
 def _checked(schedule: Schedule, index: int, given: Sequence[int], done: Sequence[int]) -> tuple[int, ...]:
@@ -93,23 +138,42 @@ class LoggedResults:
         self._tables: list[Table] = []
         self._rounds: list[int] = []
         self._taken: list[int] = []
+        self._stages: list[int] = []
         self.counts: Sequence[int] = ()
-        self.out: Mapping[int, int] = {}
+        self.out: dict[int, int] = {}
+        self.last_stages: dict[int, int] = {}
+        self.kept: dict[str, Any] = {}
 
     def take(self, blocks: Iterable[Block], counts: Sequence[int], out: Mapping[int, int]) -> bool:
         """Take the results of a stage's blocks, in this order; return whether all of them are in the log, complete.
 
-        `counts` are the blocks of each table up to the end of the stage, `out` the bots disqualified before.
+        Otherwise none is taken. `counts` are the blocks of each table up to the end of the stage, `out` the bots
+        disqualified before, or in the course of the first one.
         """
-        self.counts, self.out = counts, out
+        found: list[tuple[Table, int, int]] = []
         for block in blocks:
             start = self._starts.get(self._known.get(block.identity, -1))
             if start is None:
                 return False
-            self._tables.append(block.table)
-            self._rounds.append(block.round)
-            self._taken.append(start)
+            found.append((block.table, block.round, start))
+        self._tables += [table for table, _, _ in found]
+        self._rounds += [number for _, number, _ in found]
+        self._taken += [start for _, _, start in found]
+        self._stages.append(len(found))
+        self.counts, self.out = counts, {}
+        self.disqualify(out)
         return True
+
+    def disqualify(self, out: Mapping[int, int]) -> None:
+        """Take the last rounds of entries that are disqualified at the end of the present stage, or were before."""
+        self.out.update(out)
+        for entry in out:
+            self.last_stages.setdefault(entry, self.stage_count - 1)
+
+    @property
+    def stage_count(self) -> int:
+        """Stages that were taken."""
+        return len(self._stages)
 
     @property
     def entries(self) -> np.ndarray:
@@ -134,6 +198,11 @@ class LoggedResults:
     def blocks(self) -> np.ndarray:
         """Block numbers by match."""
         return np.repeat(np.arange(len(self._taken)), self._lineups)
+
+    @property
+    def stages(self) -> np.ndarray:
+        """Stages by match."""
+        return np.repeat(np.arange(len(self._stages)), np.array(self._stages, int) * self._lineups)
 
     def _of(self, field: str) -> np.ndarray:
         at = np.array(self._taken, np.int64)[:, None] + np.arange(self._lineups * self._players)

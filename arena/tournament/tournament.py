@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -16,6 +16,7 @@ from arena.match.stored import StoredMatch
 from arena.plan.model import ResolvedPlan
 from arena.schedule.blocks import Block, Schedule
 from arena.schedule.foreign import ForeignSchedule
+from arena.schedule.scheduler import StandingsTable
 from arena.store import Store
 from arena.tournament.counted import BoardMatches, foreign_blocks, read_board, read_foreign
 from arena.tournament.disqualification import find_disqualified, in_plan
@@ -24,24 +25,34 @@ from arena.tournament.log_keys import with_complete_blocks, with_disclosed_keys,
 from arena.tournament.logs import find_log
 from arena.tournament.lookup import lineups_in_log
 from arena.tournament.seats import labels_of
-from arena.tournament.stages import with_stages
+from arena.tournament.stages import complete_results, with_stages
+from engine.errors import one_line
 
 PAGE_BLOCKS = 64
 """Blocks whose matches are read at a time."""
 BlockMatch = tuple[Block, StoredMatch]
 
 
-class BoardProgress(NamedTuple):
+@dataclass(frozen=True)
+class BoardStatus:
     """How much of a board's plan a log holds. Blocks that disqualified bots have left are in no plan."""
 
+    game: str
+    players: int
     matches: int
     """Matches of the plan in the log."""
-    blocks: int
-    """Complete blocks of the plan in the log."""
-    given_out: int
-    """Matches of the plan as far as it is decided."""
     planned: int
     """Matches of the whole plan; where blocks depend on results the budget, until nothing is left to give out."""
+    blocks: int
+    """Complete blocks."""
+    forfeits: int
+    """Forfeited seats in matches of the plan."""
+    disqualified: dict[str, int]
+    """Last round played, counted from 1, by label."""
+    given_out: int | None
+    """Matches given out so far where blocks depend on results; None elsewhere."""
+    standings: list[StandingsTable]
+    """Bracket or standings of its kind of schedule, as of complete stages; none for most kinds."""
 
 
 class Forfeit(NamedTuple):
@@ -177,23 +188,35 @@ class Tournament:
         )
         return blocks * schedule.lineups(schedule.boards[board])
 
-    def progress(self, board: int) -> BoardProgress:
+    def progress(self, board: int) -> BoardStatus:
         """Return how much of a board's plan is in the log."""
-        schedule, shape = self.schedule, self.schedule.boards[board]
-        name, stage, lineups = (shape.game, shape.players), schedule.stage(board), schedule.lineups(shape)
+        schedule, shape, out = self.schedule, self.schedule.boards[board], self.disqualified(board)
+        there, stage, lineups = (
+            self.store.board(shape.game, shape.players),
+            schedule.stage(board),
+            schedule.lineups(shape),
+        )
         if schedule.is_foreign:
-            matches, _ = self.store.board(*name).count(lineups)
-            return BoardProgress(matches, self.store.board(*name).count_ids(), shape.blocks, shape.blocks)
-        has_others = self.disqualified(board) or stage is not None or not self.store.runs.has_one_plan()
-        if not has_others:  # then the database can count
-            matches, blocks = self.store.board(*name).count(lineups)
+            matches, blocks = there.count(lineups)[0], there.count_ids()
+        elif not out and stage is None and self.store.runs.has_one_plan():  # then the database can count
+            matches, blocks = there.count(lineups)
         else:
-            sizes = self.store.board(*name).block_sizes()
-            there = [sizes.get(block.identity, 0) for block in self.blocks(board)]
-            matches, blocks = sum(there), there.count(lineups)
-        decided = self.given_out(board)
+            sizes = there.block_sizes()
+            found = [sizes.get(block.identity, 0) for block in self.blocks(board)]
+            matches, blocks = sum(found), found.count(lineups)
+        given_out = shape.blocks if schedule.is_foreign else self.given_out(board)
         unfinished = stage is not None and stage.counts != stage.done
-        return BoardProgress(matches, blocks, decided, schedule.budget(board) if unfinished else decided)
+        return BoardStatus(
+            game=one_line(shape.game),
+            players=shape.players,
+            matches=matches,
+            planned=schedule.budget(board) if unfinished else given_out,
+            blocks=blocks,
+            forfeits=sum(1 for _ in self.forfeits(board)),
+            disqualified={one_line(schedule.entries[entry].label): last + 1 for entry, last in sorted(out.items())},
+            given_out=None if stage is None else given_out,
+            standings=[each.printable() for each in self.standings(board)],
+        )
 
     # Matches
 
@@ -231,6 +254,14 @@ class Tournament:
                     block = schedule.block(board, number, table)
                     for lineup, seat, cause in found[number].get(block.identity, ()):
                         yield Forfeit(block, place, lineup, seat, cause)
+
+    def standings(self, board: int) -> Sequence[StandingsTable]:
+        """Return what the kind of schedule shows of a board as of complete stages: a bracket, or how bots stand."""
+        schedule = self.schedule
+        if not schedule.scheduler.has_standings:
+            return ()
+        tables, results = complete_results(self.store, schedule, board)
+        return schedule.scheduler.standings(schedule.boards[board], tables, results, self.labels)
 
     def extents(self, decided: bool) -> Extents:
         """Return the extents of all boards; `decided` is whether no stage follows on any."""

@@ -105,7 +105,7 @@ def _begin(store: Store, places: _RecordChecker, versions: dict[str, str]) -> in
     for key in places.keys.values():
         if key not in kept:
             store.keep_key(key, now(), now())
-    bots = [BotRow(entry.identity, entry.spec, "", "", "") for entry in places.schedule.entries]
+    bots = [BotRow(entry.identity, entry.spec) for entry in places.schedule.entries]
     plan = places.plan.with_keys([(hash, None) for hash in places.schedule.keys])
     return store.begin_run(plan.as_json(), json.dumps(versions), now(), bots, {})
 
@@ -163,7 +163,7 @@ class _RecordChecker:
             raise RecordError(f"{where}: the plan has no board {match.game}, {match.players} players")
         board = schedule.boards[index]
         seats = [self.entries.get(label, -1) for label in match.labels]
-        twice = len(set(seats)) < len(seats) and not schedule.scheduler.takes_turns
+        twice = len(set(seats)) < len(seats) and not schedule.takes_turns(index)
         if twice or not set(seats) <= set(board.entries):
             raise RecordError(f"{where}: the plan does not seat {', '.join(match.labels)} together on {board.title}")
         if match.lineup >= schedule.lineups(board):

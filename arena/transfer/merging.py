@@ -121,9 +121,7 @@ def _checked_plan(log: Store) -> ResolvedPlan | None:
         tournament = Tournament(log)
         tournament.check_playable("they cannot be merged; put the files together, and import that")
         if tournament.plan.schedule().scheduler.has_rounds:
-            raise StoreError(
-                f"{log.path}: is the season of a contest, whose rounds follow each other: nothing is merged"
-            )
+            raise StoreError(f"{log.path}: has rounds, each of which follows from the one before: nothing is merged")
         return _comparable(tournament.plan)
 
 

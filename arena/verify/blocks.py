@@ -76,6 +76,8 @@ class BlockFinder:
         self.db, self.store, self.contents, self.findings = db, store, contents, findings
         self.totals = LogTotals()
         self.seen: set[int] = set()
+        self.remarks: list[str] = []
+        """Lines on what was not checked."""
         self.followed = not contents.unread
         """Whether all plans could be read, so that a block in none of them is a finding."""
 

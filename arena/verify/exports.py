@@ -15,6 +15,7 @@ from arena.plan.files import write_plan
 from arena.results.exported import JSON_LINES, REPORT_NAME
 from arena.results.exports import export_log
 from arena.results.pages.report import Sameness, compare_reports
+from arena.results.paper import FORMATS as PAPER_FORMATS
 from arena.schedule.blocks import Schedule
 from arena.store import Store
 from arena.tournament.tournament import Tournament
@@ -41,7 +42,7 @@ def compare_exports(store: Store, plan: LoggedPlan, findings: Findings) -> Compa
     """Compare the exports beside a log with what an export would write now."""
     folder, compared = store.path.parent, ComparedExports([], [], [])
     with findings.guard("what was exported cannot be compared"), temporary_folder(None, "arena-exports-") as place:
-        wanted = list(_existing_exports(folder, plan.schedule))
+        wanted = list(_existing_exports(folder, plan.resolved.schedule()))
         if wanted or any((folder / name).exists() for name in ("plan.json", "versions.json")):
             tournament = Tournament(store, plan=plan.resolved)
             for what, formats in wanted or [("", [])]:
@@ -52,7 +53,7 @@ def compare_exports(store: Store, plan: LoggedPlan, findings: Findings) -> Compa
             theirs = folder / made.name
             if theirs.is_file():
                 compared.names.append(made.name)
-                if (found := _compare(theirs, made)) is not Sameness.ALL:
+                if (found := compare_files(theirs, made)) is not Sameness.ALL:
                     (compared.redrawn if found is Sameness.ALL_BUT_PICTURES else compared.different).append(made.name)
     return compared
 
@@ -60,18 +61,22 @@ def compare_exports(store: Store, plan: LoggedPlan, findings: Findings) -> Compa
 def _existing_exports(folder: Path, schedule: Schedule) -> Iterator[ExportRequest]:
     """Yield which exports exist beside a log, by the names of files."""
     slugs = [board.slug for board in schedule.boards]
-    for what, names in (("leaderboards", slugs), ("crosstable", [f"{slug}_crosstable" for slug in slugs])):
+    of_boards = {what: [f"{slug}_{what}" for slug in slugs] for what in ("crosstable", "costs")}
+    for what, names in ({"leaderboards": slugs} | of_boards).items():
         formats: list[str] = [kind for kind in FORMATS if any((folder / f"{name}.{kind}").is_file() for name in names)]
         if formats:
             yield what, formats
     formats = [kind for kind in (*FORMATS, JSON_LINES) if (folder / f"matches.{kind}").is_file()]
     if formats:
         yield "matches", formats
+    formats = [kind for kind in PAPER_FORMATS if (folder / f"paper_table.{kind}").is_file()]
+    if formats:
+        yield "paper", formats
     if (folder / REPORT_NAME).is_file():
         yield "report", []
 
 
-def _compare(theirs: Path, ours: Path) -> Sameness:
+def compare_files(theirs: Path, ours: Path) -> Sameness:
     """Compare the bytes of two files; of Parquet files and reports, which libraries write, the data."""
     other = ours.read_bytes()
     try:

@@ -22,16 +22,16 @@ from arena.verify.plans import LogContents, LoggedPlan
 def check_foreign(store: Store, contents: LogContents, findings: Findings) -> tuple[LogTotals, list[str]]:
     """Check the matches of foreign results; return how many there are, and remarks."""
     plan = contents.plans[0]
-    foreign = plan.resolved.foreign
+    schedule, foreign = plan.resolved.schedule(), plan.resolved.foreign
     assert foreign is not None
     matches, _ = store.totals()
     reasons = Counter[str]({foreign.status: matches})
-    totals = LogTotals(blocks=matches, matches=matches, not_replayed=reasons, planned=plan.schedule.total_matches)
+    totals = LogTotals(blocks=matches, matches=matches, not_replayed=reasons, planned=schedule.total_matches)
     totals.present = matches
     if len(contents.plans) > 1:
         findings.add("holds another plan beside that of foreign results", table="runs")
     tournament = Tournament(store, plan=plan.resolved)
-    for index, board in enumerate(plan.schedule.boards):
+    for index, board in enumerate(schedule.boards):
         with findings.guard("cannot be read", table="seats"):
             if (found := len(tournament.counted(index).rows)) != board.blocks:
                 findings.add(f"has {found:,} matches on {board.title}, {board.blocks:,} in its plan", table="matches")

@@ -12,12 +12,13 @@ from arena.core.errors import StoreError
 from arena.core.names import is_open_ended
 from arena.match.stored import SecretKey
 from arena.plan.bots import bot_identity
-from arena.plan.model import BotRecord, ResolvedPlan, dice_fields
+from arena.plan.model import ResolvedPlan, dice_fields
 from arena.registry.bundles import MAX_BUNDLE_BYTES, Bundle
-from arena.schedule.blocks import Schedule
+from arena.schedule.boards import Entry
 from arena.schedule.ladder_rounds import Event, Joined
 from arena.store import BotRow, EventRow
-from arena.tournament.seasons import read_event
+from arena.store.plan_deltas import unpack_plan
+from arena.tournament.seasons import is_season, read_event
 from arena.verify.findings import Findings
 
 MAX_BUNDLE_BYTES = 4 * MAX_BUNDLE_BYTES
@@ -31,7 +32,6 @@ class LoggedPlan:
     runs: list[int]
     """Numbers of the runs, the latest first."""
     resolved: ResolvedPlan
-    schedule: Schedule
     finished: bool = False
     """Whether one of the runs recorded that all of it was in the log."""
 
@@ -60,13 +60,12 @@ class LogContents:
     """Hashes of bundles whose files were removed, since their author was erased."""
 
     @property
-    def bots_of_plans(self) -> list[BotRecord]:
+    def bots_of_plans(self) -> list[Entry]:
         """All bots that are or were in a plan."""
-        found = {bot.identity: bot for plan in self.plans for bot in plan.resolved.bots}
+        found = {entry.identity: entry for plan in self.plans for entry in plan.resolved.schedule().entries}
         for event in self.events:
-            if isinstance(event, Joined) and event.entry.identity not in found:
-                data = vars(event.entry) | {"params": json.loads(event.entry.params)}
-                found[event.entry.identity] = BotRecord(**data)
+            if isinstance(event, Joined):
+                found.setdefault(event.entry.identity, event.entry)
         return [*found.values()]
 
 
@@ -126,12 +125,18 @@ def _read_runs(db: sqlite3.Connection, contents: LogContents, findings: Findings
     known: dict[str | bytes, LoggedPlan | None] = {}
     season: LoggedPlan | None = None
     query = "SELECT run, plan, versions, started, finished FROM runs ORDER BY run DESC"
-    for run, text, versions, started, finished in db.execute(query):
+    following = ""
+    for run, kept, versions, started, finished in db.execute(query):
         with findings.guard(f"run {run}: its times and versions cannot be read", table="runs"):
             for when in (started, *filter(None, [finished])):
                 datetime.fromisoformat(when)
             if not all(isinstance(version, str) for version in dict(json.loads(versions)).values()):
                 raise StoreError("a version is no text")
+        text = kept
+        if isinstance(kept, bytes) and season is None:
+            with findings.guard(f"run {run}: its plan cannot be read", table="runs"):
+                text = unpack_plan(kept, following)
+        following = text if isinstance(text, str) else following
         if season is not None:  # its rounds are followed, not read one by one
             season.runs.append(run)
             continue
@@ -139,18 +144,18 @@ def _read_runs(db: sqlite3.Connection, contents: LogContents, findings: Findings
             known[text] = None
             with findings.guard(f"run {run}: its plan cannot be read", table="runs"):
                 resolved = ResolvedPlan.read(json.loads(text), "not a plan")
-                known[text] = LoggedPlan([], resolved, resolved.schedule())
+                known[text] = LoggedPlan([], resolved)
                 contents.plans += filter(None, [known[text]])
             contents.unread += known[text] is None
         if (plan := known[text]) is not None:
             plan.runs.append(run)
             plan.finished |= finished is not None
-            season = plan if plan.schedule.scheduler.has_rounds else None
+            season = plan if is_season(plan.resolved) else None
 
 
 def _check_dice(plan: LoggedPlan, contents: LogContents, findings: Findings) -> None:
     """Check that the public keys of a plan follow from its seed, and the secret ones are in the log."""
-    resolved, schedule, run = plan.resolved, plan.schedule, plan.runs[0]
+    resolved, schedule, run = plan.resolved, plan.resolved.schedule(), plan.runs[0]
     for hash in schedule.keys:
         if hash not in contents.secret:
             findings.add(f"a key of the secret dice of run {run} is missing or damaged", table="keys")
@@ -165,7 +170,7 @@ def _check_dice(plan: LoggedPlan, contents: LogContents, findings: Findings) -> 
         findings.add(f"run {run}: its plan holds a secret key", table="runs")
 
 
-def _check_bot(planned: BotRecord, contents: LogContents) -> None:
+def _check_bot(planned: Entry, contents: LogContents) -> None:
     """Check that a planned bot is in the log and its identity follows from its source and parameters.
 
     Bots of imported matches have no source.

@@ -19,10 +19,9 @@ from arena.isolation import PROGRAM_LEVEL, Isolation, launcher
 from arena.match.faults import CLOCK_CAUSES
 from arena.match.replay import replay
 from arena.match.stored import StoredMatch, without_side_tables
-from arena.plan.bots import ResolvedBot
+from arena.plan.bots import logged_bot
 from arena.plan.resolve import Plan
 from arena.registry.bundles import Bundle
-from arena.registry.discovery import Source
 from arena.runner.single import play_specs
 from arena.schedule.blocks import Block, MatchSpec, Schedule
 from arena.store import Store
@@ -106,7 +105,7 @@ def rerun_matches(
     result = RerunResult()
     tournament = Tournament(store, plan=logged.resolved)
     schedule = tournament.schedule
-    plan = rerun_plan(replace(logged, schedule=schedule), contents, options.isolation)
+    plan = rerun_plan(logged.resolved.name, schedule, contents, options.isolation)
     chosen = chosen_blocks(tournament, plan, options.rerun, options.seed)
     pairs = [pair for block in chosen for pair in _pairs(store, schedule, block)]
     result.matches = len(pairs)
@@ -152,24 +151,18 @@ def _determinism(
     return Determinism(label, False, count, match, first.ply + 1)
 
 
-def rerun_plan(logged: LoggedPlan, contents: LogContents, isolation: Isolation | None) -> Plan:
+def rerun_plan(name: str, schedule: Schedule, contents: LogContents, isolation: Isolation | None) -> Plan:
     """Return the plan of a run with its bots as in the log; bots without a source there have no files."""
-    resolved, schedule = logged.resolved, logged.schedule
     bots = []
-    for planned in resolved.bots:
-        row = contents.bots[planned.identity]
-        files = contents.bundles.get(row.bundle, Bundle("", {})).files
-        bundle = Bundle(row.module, files)
+    for entry in schedule.entries:
+        row, level = contents.bots[entry.identity], isolation or entry.isolation
+        bot = logged_bot(entry, row, contents.bundles.get(row.bundle, Bundle("", {})).files, level)
         try:
-            bundle.check_api(row.spec)
+            bot.bundle.check_api(bot.spec)
         except BotError as error:  # this arena, not the log, is the reason
             raise ConfigError(str(error)) from None
-        level: Isolation = isolation or planned.isolation
-        if bundle.is_program and not launcher(level).runs_programs:
-            level = PROGRAM_LEVEL
-        name = planned.identity.rpartition("@")[0]
-        source = Source(name, row.module, row.class_name, None, "log")
-        bots.append(ResolvedBot(source, bundle, planned.params, row.spec, "", None, None, [], [], level))
+        runs = launcher(level).runs_programs or not bot.bundle.is_program
+        bots.append(bot if runs else replace(bot, isolation=PROGRAM_LEVEL))
     for bot in bots:
         if missing := launcher(bot.isolation).missing_requirements():
             raise ConfigError(
@@ -177,7 +170,7 @@ def rerun_plan(logged: LoggedPlan, contents: LogContents, isolation: Isolation |
                 f"`arena doctor` tells more; --isolation {PROGRAM_LEVEL} runs them all the same, with your rights"
             )
     keys = [contents.secret[hash].checked() for hash in schedule.keys if hash in contents.secret]
-    return replace(Plan(resolved.name, schedule, tuple(bots), (), ()), secret_keys=tuple(keys))
+    return replace(Plan(name, schedule, tuple(bots), (), ()), secret_keys=tuple(keys))
 
 
 def chosen_blocks(tournament: Tournament, plan: Plan, rerun: int | Literal["all"], seed: int) -> list[Block]:

@@ -17,18 +17,19 @@ from arena.verify.plans import LogContents
 
 def season_plan(contents: LogContents) -> ResolvedPlan:
     """Return a plan with all bots that ever joined, in which the blocks of any round have their places."""
-    newest = contents.plans[0]
+    resolved = contents.plans[0].resolved
+    newest = resolved.schedule()
     entries = {event.label: event.entry for event in contents.events if isinstance(event, Joined)}
-    entries |= {entry.label: entry for entry in newest.schedule.entries}
+    entries |= {entry.label: entry for entry in newest.entries}
     places = {label: place for place, label in enumerate(sorted(entries))}
-    members: list[set[str]] = [set() for _ in newest.schedule.boards]
+    members: list[set[str]] = [set() for _ in newest.boards]
     for event in contents.events:
         if isinstance(event, Joined):
             for number in event.boards:
                 members[number].add(event.label)
-    for number, board in enumerate(newest.schedule.boards):
-        members[number] |= {newest.schedule.entries[place].label for place in board.entries}
-    empty = template(newest.schedule)
+    for number, board in enumerate(newest.boards):
+        members[number] |= {newest.entries[place].label for place in board.entries}
+    empty = template(newest)
     schedule = replace(
         empty,
         entries=tuple(entries[label] for label in sorted(entries)),
@@ -37,7 +38,6 @@ def season_plan(contents: LogContents) -> ResolvedPlan:
             for board, of_board in zip(empty.boards, members, strict=True)
         ),
     )
-    resolved = newest.resolved
     return ResolvedPlan.of(resolved.name, schedule, resolved.formats, resolved.left_out, resolved.rules)
 
 
@@ -110,8 +110,3 @@ def _in(whole: Schedule, places: dict[str, int], schedule: Schedule, index: int,
     assert isinstance(table, tuple)
     labels = [schedule.entries[entry].label for entry in table]
     return whole.block(index, number, tuple(sorted(places[label] for label in labels)))
-
-
-def is_season(contents: LogContents) -> bool:
-    """Return whether a log is that of a contest's season."""
-    return bool(contents.plans) and contents.plans[0].schedule.scheduler.has_rounds

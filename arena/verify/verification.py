@@ -21,6 +21,8 @@ from arena.isolation import SUBMITTED_LEVEL, Isolation
 from arena.store import Store, read_writer
 from arena.tournament.logs import LOG_FILE, find_log
 from arena.tournament.same_rules import other_sources
+from arena.tournament.seasons import is_season
+from arena.tournament.tunings import is_tuning
 from arena.verify.blocks import BlockFinder, LogTotals, check_blocks
 from arena.verify.database import check_database_file, check_orphans, open_log
 from arena.verify.exports import compare_exports
@@ -28,7 +30,8 @@ from arena.verify.findings import Finding, Findings
 from arena.verify.foreign import check_foreign
 from arena.verify.plans import LogContents, LoggedPlan, read_contents
 from arena.verify.reruns import Determinism, RerunOptions, rerun_matches
-from arena.verify.seasons import SeasonFinder, is_season
+from arena.verify.seasons import SeasonFinder
+from arena.verify.tunings import TuningFinder
 
 RerunCount = int | Literal["all"]
 ShowStep = Callable[[str, int, int], None]
@@ -232,15 +235,25 @@ class _Verifier:
     def _check_matches(self, db: sqlite3.Connection, store: Store, log: Path, report: Verification) -> None:
         with self.findings.guard("its matches cannot be read", file=log.name):
             total = store.totals()[0]
-            finder = SeasonFinder if is_season(self.contents) else BlockFinder
+            finder = _finder_of(self.contents)(db, store, self.contents, self.findings)
             report.totals = check_blocks(
-                finder(db, store, self.contents, self.findings),
+                finder,
                 *(log, self.workers),
                 lambda done: self.show("replaying", done, total),
             )
+            report.remarks += finder.remarks
         if erased := len(self.contents.erased):
             sources = "the source of one bot was" if erased == 1 else f"the sources of {erased:,} bots were"
             report.remarks.append(f"source erased: {sources} removed, since their authors were erased")
         for reason, count in sorted(report.totals.not_replayed.items()):
             report.remarks.append(f"{count:,} matches could not be replayed: {reason}")
         report.remarks += other_sources(plan.resolved for plan in self.contents.plans)
+
+
+def _finder_of(contents: LogContents) -> type[BlockFinder]:
+    """Return what finds the blocks of a log, by the kind of its plans."""
+    if not contents.plans:
+        return BlockFinder
+    if is_season(contents.plans[0].resolved):
+        return SeasonFinder
+    return TuningFinder if is_tuning(contents.plans[0].resolved.schedule()) else BlockFinder

@@ -66,8 +66,12 @@ def _add_words(app: FastAPI) -> None:
     """Add the addresses of what there is to say of a position."""
 
     @app.get("/analysis/why", response_model=None)
-    def why(game: str, players: int, position: str = "", moves: str = "", part: Parts = ()) -> Response:
-        return json_answer(lambda: play_data.reason_data(_state(game, players, position, moves), part))
+    def why(game: str, players: int, position: str = "", moves: str = "", you: int = -1, part: Parts = ()) -> Response:
+        def ask() -> dict[str, Any]:
+            found = _state(game, players, position, moves)
+            return play_data.reason_data(found, _look(found, you, False), part)
+
+        return json_answer(ask)
 
     @app.get("/analysis/prompt", response_model=None)
     def prompt(

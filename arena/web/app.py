@@ -225,7 +225,8 @@ def _add_errors(app: FastAPI) -> None:
         return error(500, f"a log cannot be read: {problem}")
 
     async def cut_off(request: Request, problem: Exception) -> Response:
-        return error(400, "the request did not come whole, or was too large")
+        words = "400: the request did not come whole, or was too large\n"  # no page: mostly nobody is there to read it
+        return Response(words, 400, {"Cache-Control": "no-store"}, "text/plain")
 
     async def http(request: Request, problem: Any) -> Response:
         words = {404: "there is no page at this address", 405: "this page cannot be changed"}

@@ -44,8 +44,8 @@ PAGE_TIMEOUT_SECONDS = 0.5
 """Time that a page waits for a result before it is shown without."""
 STATUS_TIMEOUT_SECONDS = 60.0
 """Time that it waits for the first status of a log."""
-MAX_DRAWINGS = 256
-"""Drawings of positions kept at once."""
+MAX_DRAWINGS, MAX_DRAWING_BYTES = 256, 2**25
+"""Drawings of positions kept at once, and their memory."""
 MAX_INDEXED_MATCHES = 5_000_000
 """Matches in all indexes in memory, about 65 bytes each; the index used last is kept in any case."""
 SEASON_PATTERN, FINAL_FOLDER = re.compile("season-[1-9][0-9]{0,5}"), "final"
@@ -155,7 +155,7 @@ class LogCatalog:
         self.home = home_path(home).absolute()
         self.patience = patience
         self.results = ResultCache(computer)
-        self.drawings = ResultCache(most=MAX_DRAWINGS, threads=2)
+        self.drawings = ResultCache(most=MAX_DRAWINGS, threads=2, most_bytes=MAX_DRAWING_BYTES)
         """Positions of matches: there are so many that they may push out, and keep waiting, nothing but each other."""
         self.names_in: Callable[[Log], LogNames] = lambda log: LogNames()
         """Returns what pages call the bots of a log."""

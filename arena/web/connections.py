@@ -1,7 +1,7 @@
 """Connections of the server: a bounded number at once, also from one address, and none that keeps it waiting for long.
 
 Uvicorn closes connections that are idle, but lets one that sends its request a byte at a time, or reads no answer, last
-for as long as it likes.
+for as long as it likes. Where all places are taken, the slowest of these makes room for who comes.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import resource
 from collections import Counter
 from functools import cached_property
 from http import HTTPStatus
+from itertools import islice
 from typing import ClassVar
 
 import h11
@@ -29,7 +30,9 @@ MAX_CONNECTIONS = 2_000
 ADDRESS_SHARE = 4
 """The share of those that one address may have: one in so many."""
 SLOW_SECONDS = 2.0
-"""Time after which a connection without a whole request is slow."""
+"""Time after which a connection without a whole request is slow, and one whose answer nobody reads."""
+MAX_COMPARED = 100
+"""Slow connections, the oldest ones, of which the slowest makes room for a new one."""
 MAX_SLOW_CONNECTIONS = 50
 """Slow connections from one address at once; others are cut as soon as they are slow."""
 IPV6_PREFIX_BITS = 64
@@ -47,7 +50,7 @@ class Crowd:
 
     def __init__(self) -> None:
         self.slow: dict[Connection, None] = {}
-        """Those that have sent no whole head of a request in time, the oldest first."""
+        """Those that have not sent a whole request in time, or do not read the answer, the oldest first."""
         self.leaving: set[Connection] = set()
         """Those that are refused or cut, and not lost yet."""
         self.open: Counter[str] = Counter()
@@ -65,8 +68,12 @@ class Connection(H11Protocol):
     """Of the server."""
     _receiving: asyncio.TimerHandle | None = None
     _sending: asyncio.TimerHandle | None = None
-    _is_slow = False
+    is_slow = False
+    _is_unread = False
     _is_counted = False
+    _received = 0
+    """Bytes since the server waits for a request."""
+    _waited_since = 0.0
 
     @cached_property
     def network(self) -> str:
@@ -91,12 +98,17 @@ class Connection(H11Protocol):
             self._wait()
 
     def _take_place_of_slow(self) -> bool:
-        """Cut the oldest connection whose client has sent no request yet; return whether there is one."""
-        slow = next(iter(self.crowd.slow), None)
+        """Cut the slowest of the oldest slow connections; return whether there is one."""
+        slow = min(islice(self.crowd.slow, MAX_COMPARED), key=lambda each: each._rate, default=None)
         if slow is None:
             return False
         slow._cut()
         return True
+
+    @property
+    def _rate(self) -> float:
+        """Bytes a second that have come of the request."""
+        return self._received / max(SLOW_SECONDS, self.loop.time() - self._waited_since)
 
     def _cut(self) -> None:
         """End without a word."""
@@ -106,23 +118,28 @@ class Connection(H11Protocol):
 
     def _count_off(self) -> None:
         """Count no more."""
-        self._set_slow(False)
         if self._is_counted:
             self._is_counted = False
             _count(self.crowd.open, self.network, -1)
+        self._set_slow(False)
 
     def _set_slow(self, is_slow: bool) -> None:
         """Count as slow, or as not."""
-        if is_slow != self._is_slow:
-            self._is_slow = is_slow
+        if is_slow != self.is_slow:
+            self.is_slow = is_slow
             _count(self.crowd.waited_for, self.network, 1 if is_slow else -1)
-        if is_slow and self.conn.their_state is h11.IDLE:
-            self.crowd.slow[self] = None
+        self._queue()
+
+    def _queue(self) -> None:
+        """Be one of those that make room for others, or not."""
+        if (self.is_slow or self._is_unread) and self._is_counted:
+            self.crowd.slow.setdefault(self)
         else:
             self.crowd.slow.pop(self, None)
 
     def _wait(self) -> None:
         """Wait for a request."""
+        self._received, self._waited_since = 0, self.loop.time()
         self._receiving = self.loop.call_later(min(SLOW_SECONDS, REQUEST_TIMEOUT_SECONDS), self._become_slow)
 
     def _become_slow(self) -> None:
@@ -140,8 +157,7 @@ class Connection(H11Protocol):
         if self in self.crowd.leaving:
             return
         super().data_received(data)
-        if self.conn.their_state is not h11.IDLE:
-            self.crowd.slow.pop(self, None)
+        self._received += len(data)
         if self in self.crowd.leaving:
             return
         if self.conn.their_state in REQUEST_COMPLETE:
@@ -149,6 +165,7 @@ class Connection(H11Protocol):
             self._set_slow(False)
         elif self._receiving is None:
             self._wait()
+            self._received = len(data)
 
     def send_400_response(self, msg: str) -> None:
         """Refuse what is no request, in words and with the headers of every answer."""
@@ -178,12 +195,20 @@ class Connection(H11Protocol):
         """Wait until the client reads."""
         super().pause_writing()
         if self._sending is None:
-            self._sending = self.loop.call_later(UNREAD_TIMEOUT_SECONDS, self.transport.abort)
+            self._sending = self.loop.call_later(min(SLOW_SECONDS, UNREAD_TIMEOUT_SECONDS), self._become_unread)
+
+    def _become_unread(self) -> None:
+        """Give an answer that nobody reads the rest of its time, unless its place is needed."""
+        self._is_unread = True
+        self._queue()
+        self._sending = self.loop.call_later(max(0.0, UNREAD_TIMEOUT_SECONDS - SLOW_SECONDS), self.transport.abort)
 
     def resume_writing(self) -> None:
         """Go on when it has read."""
         super().resume_writing()
         self._sending = _stop(self._sending)
+        self._is_unread = False
+        self._queue()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """End with the connection."""

@@ -40,6 +40,11 @@ class Highlight(NamedTuple):
     ply: int | None = None
     """After which it happened; None for the end."""
 
+    @property
+    def title(self) -> str:
+        """What it is called where it is shown before all others."""
+        return FEATURED[self.kind]
+
 
 def featured(catalog: LogCatalog, log: Log, ratings: Sequence[Mapping[str, float]]) -> list[Highlight]:
     """Return at most one match of every kind, the one that is most of it; `ratings` are those of each board."""
@@ -132,15 +137,9 @@ def _forfeits(view: IndexView, rows: np.ndarray, each: int) -> list[Highlight]:
     return list(found.values())
 
 
-class _Drop(NamedTuple):
-    size: float
-    number: int
-    ply: int
-
-
 def _mistakes(log: Log, view: IndexView, rows: np.ndarray) -> list[Highlight]:
     """Return the match of every bot in which its own evaluation fell most between two of its moves."""
-    worst: dict[str, _Drop] = {}
+    worst: dict[str, Highlight] = {}
     with Store.open(log.path) as store:
         for number in rows.tolist():
             key = view.key(number)
@@ -148,18 +147,10 @@ def _mistakes(log: Log, view: IndexView, rows: np.ndarray) -> list[Highlight]:
             first = int(np.searchsorted(view.seat["match"], number))
             for seat, (size, ply) in _drops(match).items():
                 bot = view.label(int(view.seat["entry"][first + seat]))
-                if size > worst.get(bot, _Drop(0.0, 0, 0)).size:
-                    worst[bot] = _Drop(size, number, ply)
-    return [
-        Highlight(
-            drop.number,
-            MISTAKES,
-            f"{bot} expected {drop.size:.2f} less at ply {drop.ply + 1} than a move before",
-            drop.size,
-            drop.ply + 1,
-        )
-        for bot, drop in sorted(worst.items())
-    ]
+                if size > (worst[bot].size if bot in worst else 0.0):
+                    why = f"{bot} expected {size:.2f} less at ply {ply + 1} than a move before"
+                    worst[bot] = Highlight(number, MISTAKES, why, size, ply + 1)
+    return [mistake for _, mistake in sorted(worst.items())]
 
 
 def _drops(match: StoredMatch) -> dict[int, tuple[float, int]]:

@@ -115,13 +115,9 @@ class Links:
         """Return the address of a figure as a file."""
         return _with_query(f"{self.log(name)}/figures/{_part(figure)}.{format}", {"board": board})
 
-    def events(self, name: str) -> str:
-        """Return the address of the events of a tournament; empty where there are none."""
-        return f"{self.log(name)}/events"
-
-    def all_events(self) -> str:
-        """Return the address of the events of all tournaments; empty where there are none."""
-        return self.path("/events")
+    def events(self, name: str | None = None) -> str:
+        """Return the address of the events of a tournament, by default of all; empty where there are none."""
+        return self.path("/events") if name is None else f"{self.log(name)}/events"
 
     def latest(self, name: str) -> str:
         """Return the address of the latest match as data."""

@@ -74,7 +74,7 @@ def svg_of(state: State, look: Look) -> str:
         return ""
 
 
-def reason_data(state: State, parts: Sequence[str]) -> dict[str, Any]:
+def reason_data(state: State, look: Look, parts: Sequence[str]) -> dict[str, Any]:
     """Return why these parts of a drawing cannot be clicked in order, and where the rules say so.
 
     An empty reason where the game gives none.
@@ -82,12 +82,12 @@ def reason_data(state: State, parts: Sequence[str]) -> dict[str, Any]:
     why = None
     if len(parts) <= MAX_PARTS and max(map(len, parts), default=0) <= MAX_PART_CHARS:
         with contextlib.suppress(Exception):  # whatever a plug-in's reasons do: pages have a general one
-            why = state.why_illegal(parts)
+            why = state.why_illegal(parts, look.names)
     if not isinstance(why, str):
         return {"why": ""}
     section = getattr(why, "section", "")
     if not isinstance(section, str) or not section:  # the rule of what is to be decided
-        section = prompt_of(state, Names.of_colours(state.game.players), parts[:-1]).section
+        section = prompt_of(state, look.names, parts[:-1]).section
     where = {"section": section, "anchor": slug(section)} if section else {}
     return {"why": why[:MAX_REASON_CHARS], **where}
 

@@ -133,11 +133,12 @@ def _add_looks(app: FastAPI, registry: SessionRegistry) -> None:
         return json_answer(lambda: {"svg": play_data.svg_of(after, _look(request, entry, narrow)), "text": str(after)})
 
     @app.get("/play/{id}/why", response_model=None)
-    def why(id: str, version: int, part: Parts = ()) -> Response:
-        view = _entry(registry, id).session.view()
+    def why(request: Request, id: str, version: int, part: Parts = ()) -> Response:
+        entry = _entry(registry, id)
+        view = entry.session.view()
         if view.version != version:
             return Response(status_code=204, headers={"Cache-Control": "no-store"})
-        return json_answer(lambda: play_data.reason_data(view.state, part))
+        return json_answer(lambda: play_data.reason_data(view.state, _look(request, entry, False), part))
 
     @app.get("/play/{id}/prompt", response_model=None)
     def prompt(request: Request, id: str, version: int, part: Parts = ()) -> Response:

@@ -1,7 +1,8 @@
 """Results that are kept: made once at a time, whoever asks, and again when their log has changed.
 
 `cachetools.LRUCache` would replace three lines of these: it bounds what is kept, at 0.4 µs a look-up against 0.2, and
-knows no versions, no budgets and no callers that wait for one computation.
+knows no versions, no budgets and no callers that wait for one computation. It asks for the size of an entry once, when
+it is put in; here that is before its result is there.
 """
 
 from __future__ import annotations
@@ -15,11 +16,14 @@ from concurrent.futures import TimeoutError as NotReadyError
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from arena.web.compute_process import ComputeProcess
+from arena.web.value_sizes import size_of
 
 T = TypeVar("T")
 
 MAX_RESULTS = 512
 """Results kept at once; those asked for longest ago go first."""
+MAX_RESULT_BYTES = 2**27
+"""Most memory of all that are kept, but for the newest one, which is kept in any case."""
 REFRESH_SHARE = 0.01
 """Most of a core that is spent on making results of one kind again because logs change all the time."""
 RETRY_SECONDS = 2.0
@@ -72,6 +76,8 @@ class CacheEntry(Generic[T]):
         """Version, error, and when it was, by the monotonic clock."""
         self._running: Future[T] | None = None
         self._begun = 0.0
+        self.size = 0
+        """Bytes of the latest result, roughly."""
 
     def get(
         self,
@@ -95,7 +101,7 @@ class CacheEntry(Generic[T]):
             if self._failed is not None:
                 failed, error, when = self._failed
                 if failed == version and time.monotonic() < when + RETRY_SECONDS:
-                    raise error
+                    raise error.with_traceback(None)
             known = self._latest
             due = known is None or urgent or patience is None or self._budget.has_some()
             if self._running is None and due:
@@ -125,7 +131,9 @@ class CacheEntry(Generic[T]):
             with self._lock:
                 self._failed, self._running = (version, error, time.monotonic()), None
             raise
+        size = size_of(value)
         with self._lock:
+            self.size = size
             if self._latest is not None:  # the first time is nobody's fault
                 self._budget.spend(seconds)
             self._latest, self._failed, self._running = CachedResult(value, version), None, None
@@ -135,17 +143,31 @@ class CacheEntry(Generic[T]):
 class ResultCache:
     """Results that are kept, by key; slow ones are computed in another process where there is one.
 
-    At most `most` of them are kept, and so many `threads` compute those that are not slow.
+    At most `most` of them are kept, of at most `most_bytes`, and so many `threads` compute those that are not slow.
     """
 
-    def __init__(self, computer: ComputeProcess | None = None, most: int = MAX_RESULTS, threads: int = 8) -> None:
-        self._computer, self._most = computer, most
+    def __init__(
+        self,
+        computer: ComputeProcess | None = None,
+        most: int = MAX_RESULTS,
+        threads: int = 8,
+        most_bytes: int = MAX_RESULT_BYTES,
+    ) -> None:
+        self._computer, self._most, self._most_bytes = computer, most, most_bytes
         self._slow = ThreadPoolExecutor(2 if computer is None else 1, thread_name_prefix="slow")
         self._quick = ThreadPoolExecutor(threads, thread_name_prefix="quick")
         self._lock = threading.Lock()
         self._budgets: dict[str, RefreshBudget] = {}
         """By kind, so that standings need not wait until figures are paid for."""
         self._entries: OrderedDict[Hashable, CacheEntry[Any]] = OrderedDict()
+        self._sizes: dict[Hashable, int] = {}
+        """Bytes of each, as they are counted."""
+        self._bytes = 0
+
+    @property
+    def bytes(self) -> int:
+        """Memory of all that are kept, roughly."""
+        return self._bytes
 
     def get(
         self,
@@ -167,8 +189,27 @@ class ResultCache:
             kept = self._entries.setdefault(key, CacheEntry(self._budgets.setdefault(kind, RefreshBudget()), run))
             self._entries.move_to_end(key)
             if len(self._entries) > self._most:
-                self._entries.popitem(last=False)
-        return kept.get(version, compute, self._slow if slow else self._quick, patience, urgent, done)
+                self._drop_oldest()
+
+        def made() -> None:
+            self._count(key, kept)
+            done()
+
+        return kept.get(version, compute, self._slow if slow else self._quick, patience, urgent, made)
+
+    def _count(self, key: Hashable, kept: CacheEntry[Any]) -> None:
+        """Count the bytes of a result that is there now; where they are too many, those asked for longest ago go."""
+        with self._lock:
+            if self._entries.get(key) is not kept:  # it was dropped meanwhile
+                return
+            self._bytes += kept.size - self._sizes.get(key, 0)
+            self._sizes[key] = kept.size
+            while self._bytes > self._most_bytes and len(self._entries) > 1:
+                self._drop_oldest()
+
+    def _drop_oldest(self) -> None:
+        key, _ = self._entries.popitem(last=False)
+        self._bytes -= self._sizes.pop(key, 0)
 
     def close(self) -> None:
         """End the process, and the threads when they have done what they are at."""

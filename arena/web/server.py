@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
+import os
 import socket
 from collections.abc import Callable
 from dataclasses import replace
@@ -14,6 +15,7 @@ import uvicorn
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from arena.core.errors import ConfigError
+from arena.core.garbage import collect_often
 from arena.core.paths import home_folder
 from arena.sessions.registry import SessionRegistry
 from arena.web.addresses import Addresses
@@ -22,8 +24,9 @@ from arena.web.compute_process import ComputeProcess
 from arena.web.connections import Connection, Crowd
 from arena.web.forwarded import ForwardedHeader
 from arena.web.operation import LogFormat
-from arena.web.service import READY, STOPPING, notify_service
 
+READY, STOPPING = "READY=1", "STOPPING=1"
+"""States of which the service manager is told, as of systemd's `sd_notify`."""
 GRACE_SECONDS = 1
 """Time that open connections get to end, by Ctrl-C."""
 
@@ -70,6 +73,7 @@ class Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begin to answer, and tell the service manager."""
+        collect_often()
         await super().startup(sockets)
         notify_service(READY)
 
@@ -99,3 +103,13 @@ def bound(host: str, port: int) -> socket.socket:
             raise ConfigError(f"--port {port}: may not be used by this user; choose one from 1024 on") from None
         raise ConfigError(f"--host {host}: cannot be listened on: {error.strerror}") from None
     return listening
+
+
+def notify_service(state: str) -> None:
+    """Tell the service manager of a state of this process; does nothing where there is none."""
+    address = os.environ.get("NOTIFY_SOCKET", "")
+    if not address.startswith(("/", "@")):
+        return
+    with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
+        sender.setblocking(False)
+        sender.sendto(state.encode(), f"\0{address[1:]}" if address.startswith("@") else address)

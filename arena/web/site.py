@@ -92,10 +92,7 @@ class SiteLinks(Links):
     def figure(self, name: str, board: str, figure: str, format: str) -> str:
         return ""
 
-    def events(self, name: str) -> str:
-        return ""
-
-    def all_events(self) -> str:
+    def events(self, name: str | None = None) -> str:
         return ""
 
     def latest(self, name: str) -> str:

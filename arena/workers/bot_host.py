@@ -56,10 +56,10 @@ class BotHost:
 
     def describe(self, request: messages.Describe) -> messages.Description:
         """Ask a bot where it is to play what it declares; raises `OSError` on a full disk, which is not its fault."""
-        if request.bundle.is_program:
-            return messages.Description(describe(request.bundle, request.name, request.class_name, request.boards))
-        bot = LaunchedBot(request.name, request.bundle, request.class_name, {}, request.isolation, -1)
-        return messages.Description(launcher(request.isolation).describe(bot, request.boards, self))
+        bot, boards = request
+        if bot.bundle.is_program:
+            return messages.Description(describe(bot.bundle, bot.name, bot.class_name, boards))
+        return messages.Description(launcher(bot.isolation).describe(bot, boards, self))
 
     def compile(self, bundle: Bundle, game: engine.Game) -> None:
         """Compile what a bot uses of ours; what it compiles of its own is kept by its process source."""

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from arena.core.errors import BotError, WorkerError
 from arena.isolation import Isolation, launcher
+from arena.isolation.launched import OF_NO_PLAN, LaunchedBot
 from arena.registry.bundles import Bundle
 from arena.registry.declarations import Board, Declaration, first_answers, read_declaration
 from arena.registry.discovery import Source
@@ -48,7 +49,7 @@ def ask_bot(
     When the worker is killed it is asked again: the first time that says nothing of the bot. Bots in processes of their
     own cannot end the worker at all; then `WorkerError` is raised.
     """
-    message = Describe(source.name, source.class_name, bundle, isolation, boards)
+    message = Describe(LaunchedBot(source.name, bundle, source.class_name, {}, isolation, OF_NO_PLAN), boards)
     in_worker = launcher(isolation).in_worker
     reply = worker.call(message, Description, LOAD_SECONDS)
     for _ in range(MAX_STARTS - 1):

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, get_args
 from arena.core import records
 from arena.core.limits import Limits
 from arena.isolation import Isolation
+from arena.isolation.launched import LaunchedBot
 from arena.match.faults import KnownFault
 from arena.match.game_faults import GameFault
 from arena.match.replay import ReplayedPly
@@ -55,10 +56,7 @@ class Greeting(NamedTuple):
 class Describe(NamedTuple):
     """Ask what a bot declares of itself."""
 
-    name: str
-    class_name: str
-    bundle: Bundle
-    isolation: Isolation
+    bot: LaunchedBot
     boards: Sequence[tuple[str, int]]
     """Game and number of players."""
 
@@ -96,7 +94,7 @@ class PlannedBot(NamedTuple):
     class_name: str
     bundle: str
     """Hash of its bundle."""
-    params: dict[str, Value]
+    params: Mapping[str, Value]
     options: str
     """Those of its spec."""
     isolation: Isolation

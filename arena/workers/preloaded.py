@@ -44,7 +44,7 @@ def main(driver: int, orders: socket.socket) -> None:
         with contextlib.suppress(TimeoutError):
             order, descriptors, _, _ = socket.recv_fds(orders, MAX_ORDER_BYTES, 3)
             if order == FORK:
-                process = _fork(orders, lambda here: supervise(here, *descriptors))  # noqa: B023 - called at once
+                process = fork_worker(orders, lambda here: supervise(here, *descriptors))  # noqa: B023 - called at once
                 descriptors.append(os.pidfd_open(process))
                 socket.send_fds(orders, [b"%d" % process], descriptors[-1:])
             elif order.startswith(REAP):
@@ -86,7 +86,7 @@ def _load(name: str, players: int) -> None:
             _loaded.add((name, players))
 
 
-def _fork(orders: socket.socket, run: Callable[[int], None]) -> int:
+def fork_worker(orders: socket.socket, run: Callable[[int], None]) -> int:
     """Return the number of a new process that does nothing but run a function of this process's number."""
     if thread_count(os.getpid()) > 1:
         raise RuntimeError("the parent of workers has threads, whose locks would stay locked in a worker")

@@ -88,26 +88,26 @@ class Supervisor:
     def __init__(self, games: tuple[str, ...], descriptors: list[int]) -> None:
         """Fork it; see `arena.workers.supervisor`. Raises `WorkerError`."""
         self.parent = parent_for(games)
-        self._number, self._descriptor = self.parent.fork(descriptors)
+        self.number, self._descriptor = self.parent.fork(descriptors)
 
     def ends(self) -> bool:
         """Wait for its end, which follows that of its worker; return whether it has ended in time."""
-        return wait_readable(self._descriptor, self._number, END_SECONDS)
+        return wait_readable(self._descriptor, self.number, END_SECONDS)
 
     def end(self) -> int:
         """End it and all below it; return how it ended, negative for a signal."""
         try:
             signal.pidfd_send_signal(self._descriptor, 0)
             for number in (signal.SIGTERM, signal.SIGCONT):
-                send_signal(self._number, number)
+                send_signal(self.number, number)
             self.ends()
-            kill_tree(self._number)  # what a supervisor that was killed has left
+            kill_tree(self.number)  # what a supervisor that was killed has left
             self.ends()
         except ProcessLookupError:  # the parent is gone too, and its number is free
-            kill_session(self._number)
+            kill_session(self.number)
         finally:
             os.close(self._descriptor)
-        return self.parent.reap(self._number)
+        return self.parent.reap(self.number)
 
 
 class WorkerProcess:
@@ -121,8 +121,8 @@ class WorkerProcess:
         self._plan: messages.WorkerPlan | None = None
         self._games: tuple[str, ...] = ()
         """Folders that it imports the plan's games from first."""
-        self._supervisor: Supervisor | None = None
-        self._worker = 0
+        self.supervisor: Supervisor | None = None
+        self.process = 0
         """The number of the worker's process."""
         self._ending = threading.Lock()
         self._seen: ActivityStart | None = None
@@ -162,7 +162,7 @@ class WorkerProcess:
             folder = str(self._folder.enter_context(temporary_folder(self._parent, "arena-worker-")))
             self._connection = Connection(ours.detach())
             try:
-                self._supervisor = Supervisor(self._games, [theirs.fileno(), beats.fileno(), complaints.fileno()])
+                self.supervisor = Supervisor(self._games, [theirs.fileno(), beats.fileno(), complaints.fileno()])
             except BaseException:
                 self._folder.close()
                 raise
@@ -181,7 +181,7 @@ class WorkerProcess:
             raise WorkerError(
                 "a worker process runs another version of the arena than this command; was it just edited?"
             )
-        self._worker = greeting.process
+        self.process = greeting.process
         self.versions = greeting.versions
         self.name = f"{greeting.host}:{greeting.process}"
         if self._plan is not None:
@@ -193,7 +193,7 @@ class WorkerProcess:
         A worker started later gets it by itself. Raises `WorkerError` when it cannot play the plan.
         """
         self._plan = plan
-        if self._supervisor is None or _game_folders(plan) != self._games:
+        if self.supervisor is None or _game_folders(plan) != self._games:
             self.stop()
             self.start()
             return
@@ -203,8 +203,8 @@ class WorkerProcess:
             self.start()
 
     def _send_plan(self, plan: messages.WorkerPlan) -> None:
-        if self._supervisor is not None:
-            self._supervisor.parent.load((board.game, board.players) for board in plan.boards)
+        if self.supervisor is not None:
+            self.supervisor.parent.load((board.game, board.players) for board in plan.boards)
         reply = self.call(plan, messages.PlanReply, START_SECONDS)
         if isinstance(reply, messages.WorkerDeath):
             raise KilledWorkerError(f"a worker process ended while it read the plan ({reply.how})")
@@ -229,11 +229,11 @@ class WorkerProcess:
         self, message: messages.Message | None, limit: float | None = None
     ) -> messages.Message | messages.WorkerDeath:
         """Send a message and return the next reply of any kind; without a message, return the next reply only."""
-        if self._supervisor is None:
+        if self.supervisor is None:
             if message is None:
                 return messages.WorkerDeath(0, NOBODY, 0, "crash", how="it is gone")
             self.start()
-        frame = self._exchange(None if message is None else messages.encode(message), limit)
+        frame = self.exchange_frame(None if message is None else messages.encode(message), limit)
         return frame if isinstance(frame, messages.WorkerDeath) else messages.decode(frame)
 
     def play(self, chunk: bytes) -> bytes | messages.WorkerDeath:
@@ -242,9 +242,9 @@ class WorkerProcess:
         So it does when a match has spoiled the process for others: then the reply has no rows of the matches after it.
         Raises `UnwritableError` when it has no room for what it keeps on disk.
         """
-        if self._supervisor is None:
+        if self.supervisor is None:
             self.start()
-        reply = self._exchange(chunk, None)
+        reply = self.exchange_frame(chunk, None)
         if isinstance(reply, bytes) and messages.is_kind(reply, messages.DiskFull):
             message = messages.decode(reply)
             assert isinstance(message, messages.DiskFull)
@@ -253,7 +253,7 @@ class WorkerProcess:
             self.stop()
         return reply
 
-    def _exchange(self, message: bytes | None, limit: float | None) -> bytes | messages.WorkerDeath:
+    def exchange_frame(self, message: bytes | None, limit: float | None) -> bytes | messages.WorkerDeath:
         self._seen = None
         try:
             if message is not None:
@@ -261,7 +261,7 @@ class WorkerProcess:
                 self._heartbeat.hide_moves()
                 self._connection.send_bytes(message)
             deadline = None if limit is None else time.monotonic() + limit
-            stall = StallDetector(self._worker)
+            stall = StallDetector(self.process)
             while not self._connection.poll(POLL_SECONDS):
                 if stall.has_stopped(between_moves=self._heartbeat.read().seat == NOBODY):
                     return self._on_death("crash", "it was stopped")
@@ -275,7 +275,7 @@ class WorkerProcess:
         """Return whether the worker's deadline has passed; it may write while we read, so look twice."""
         activity = self._heartbeat.read()
         if self._seen is None or self._seen.activity != activity:
-            self._seen = ActivityStart(activity, time.monotonic_ns(), processor_time(self._worker))
+            self._seen = ActivityStart(activity, time.monotonic_ns(), processor_time(self.process))
         if time.monotonic_ns() <= activity.until + GRACE_SECONDS * 1e9:
             return False
         time.sleep(POLL_SECONDS)
@@ -286,7 +286,7 @@ class WorkerProcess:
         starved = cause == "timeout" and self._starved()
         code = None
         if not how:
-            ended = cause != "timeout" and self._supervisor is not None and self._supervisor.ends()
+            ended = cause != "timeout" and self.supervisor is not None and self.supervisor.ends()
             code = self.stop() if ended else None
             how = "it hung" if cause == "timeout" else "it does not answer" if code is None else exit_description(code)
         self.stop()
@@ -298,7 +298,7 @@ class WorkerProcess:
         """Return whether it had the processor for little of the time of its last activity."""
         if self._seen is None:
             return False
-        used = processor_time(self._worker) - self._seen.cpu
+        used = processor_time(self.process) - self._seen.cpu
         return used < STARVED_CPU_SHARE * (time.monotonic_ns() - self._seen.since)
 
     def moves(self) -> ShownMatch | None:
@@ -311,10 +311,10 @@ class WorkerProcess:
     def stop(self) -> int | None:
         """End it and return its exit code, None if it was not running; any thread may call this."""
         with self._ending:
-            if self._supervisor is None:
+            if self.supervisor is None:
                 return None
-            code = self._supervisor.end()
-            self._supervisor = None
+            code = self.supervisor.end()
+            self.supervisor = None
             self._connection.close()
             self._heartbeat.close()
             self._folder.close()

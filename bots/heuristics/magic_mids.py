@@ -55,20 +55,26 @@ def evaluate(state, seat):
     divided by the number of mids that a seat owns and cut to [-1, 1]. A medium mid in hand burdens by 0.5, a small one
     by 1 and a large one by 1.4: the rarer the rolls that place it, the more (fitted to 1,300 matches between searches).
     """
-    lead = -burden(state.hands[seat])
+    return evaluate_by(state, seat, BURDEN)
+
+
+@kernel
+def evaluate_by(state, seat, burdens):
+    """Return `evaluate` with other burdens of a small, medium and large mid."""
+    lead = -burden(state.hands[seat], burdens)
     for other in range(state.players):
         if other != seat:
             hope, fear = prey(state, seat, other), prey(state, other, seat)
-            lead += (burden(state.hands[other]) + hope) / (state.players - 1) - fear
+            lead += (burden(state.hands[other], burdens) + hope) / (state.players - 1) - fear
     return min(1.0, max(-1.0, lead / (left(state, seat) + count(state.mids[seat]))))
 
 
 @kernel
-def burden(hand):
+def burden(hand, burdens):
     """Return how much is still to be done with a hand."""
     total = 0.0
     for size in range(SIZES):
-        total += BURDEN[size] * (hand >> SQUARES * size & 15)
+        total += burdens[size] * (hand >> SQUARES * size & 15)
     return total
 
 

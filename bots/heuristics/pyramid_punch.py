@@ -24,7 +24,6 @@ from engine.pyramid_punch.rules import (
 )
 
 WORTH = np.array([9.3, 4.4, 2.1, 1.0])  # of L, M, S and the stone
-FULL_TILE = 16.8
 WAYS = (3, 6, 10, 15, 21, 26, 30)  # of 36 to win, by the pips that one has more, from -3 to 3
 WINS = np.array(WAYS) / 36.0
 
@@ -47,35 +46,41 @@ def evaluate(state, seat):
     fighter worth 2.1 times as much, as it wins 21 fights for 10 that it loses: so a fight between two is nearly
     fair, and one beside bystanders is a loss. A seat that is out has its return.
     """
+    return evaluate_by(state, seat, WORTH)
+
+
+@kernel
+def evaluate_by(state, seat, worths):
+    """Return `evaluate` with other worths of L, M, S and the stone."""
     others = state.players - 1
     if state.ranks[seat] > 0:
         return 1.0 - 2.0 * state.ranks[seat] / others
     if state.seats_in == 1:
         return 1.0
-    own = max(worth_of(state, seat) - expected_loss(state, seat, True), 0.0)
-    rest = -expected_loss(state, seat, False)
+    own = max(worth_of(state, seat, worths) - expected_loss(state, seat, worths, True), 0.0)
+    rest = -expected_loss(state, seat, worths, False)
     for other in range(state.players):
         if other != seat and state.ranks[other] == 0:
-            rest += worth_of(state, other)
+            rest += worth_of(state, other, worths)
     mean = max(rest / (state.seats_in - 1), 0.0)
     tilt = (own - mean) / (own + mean) if own + mean > 0.0 else 0.0
     return (state.players - state.seats_in + (state.seats_in - 1) * tilt) / others
 
 
 @kernel
-def worth_of(state, seat):
+def worth_of(state, seat, worths):
     """Return what a seat's fighters are worth; before it has arranged, those of a full tile."""
     if state.tiles[seat] == 0:
-        return FULL_TILE
+        return worths[0] + worths[1] + worths[2] + worths[3]
     worth = 0.0
     for fighter in range(FIGHTERS):
         if stands(state, seat, fighter):
-            worth += WORTH[fighter]
+            worth += worths[fighter]
     return worth
 
 
 @kernel
-def expected_loss(state, seat, own):
+def expected_loss(state, seat, worths, own):
     """Return what the seat (`own`), or else its enemies, lose on average if all fights across its edges take place."""
     loss = 0.0
     left = state.beside[seat]
@@ -85,7 +90,7 @@ def expected_loss(state, seat, own):
         for pair in pairs_facing(state, seat, enemy):
             if pair >= 0:
                 loser, winner = (pair >> 2, pair & 3) if own else (pair & 3, pair >> 2)
-                loss += WINS[3 + loser - winner] * WORTH[loser]
+                loss += WINS[3 + loser - winner] * worths[loser]
     return loss
 
 

@@ -28,15 +28,19 @@ def prompt(state: KernelState, names: Names, chosen: tuple[str, ...]) -> Sentenc
     if chosen:
         letters, size = pie_letters(state.record), chosen[0][-1]
         pieces = [f"the {SIZE_WORDS[letters[int(part[-1])]]} piece in slot {part[-1]}" for part in parts]
-        what = f"now take {listed(pieces, 'or')}, {_away(size)} from the gap"
+        what = f"now take {listed(pieces, 'or')}, {away(SIZES.index(size) + 1)} from the gap"
+        rest = hand_letters(int(state.record.hands), state.current_player()).replace(size, "", 1)
+        if rest in {2 * letters[int(part[-1])] for part in parts}:
+            what += f"; a {SIZE_WORDS[rest[0]]} one would be your third, and put you out"
     else:
         sizes = listed([f"a {SIZE_WORDS[part[-1]]}" for part in parts], "or")
         what = f"put {sizes} piece into the gap"
     return Sentence(names.ask(state.current_player(), what), parts, section=ALLOWED)
 
 
-def _away(size: str) -> str:
-    return counted(SIZES.index(size) + 1, "slot")
+def away(steps: int) -> str:
+    """Return how far something is from the gap: `1 slot`, `2 slots`."""
+    return counted(steps, "slot")
 
 
 # What happened

@@ -31,7 +31,7 @@ def prompt(state: KernelState, names: Names, chosen: tuple[str, ...]) -> Sentenc
         what = f"now choose {_where(state, squares[size])} for the {SIZE_WORDS[size]} mid"
     else:
         (found,) = {*map(tuple, squares.values())}  # sizes that one roll allows go to the same squares
-        what = f"place {_a_mid(squares)} on {_where(state, list(found))}"
+        what = f"place {a_mid(squares)} on {_where(state, list(found))}"
         if state.record.roll == THREE_BLANKS:
             what += ", then roll again if the match goes on"
     return Sentence(names.ask(state.current_player(), what), parts, section=PLACEMENT)
@@ -46,7 +46,7 @@ def _squares_by_size(state: KernelState) -> dict[str, list[str]]:
     return found
 
 
-def _a_mid(sizes: dict[str, list[str]] | str) -> str:
+def a_mid(sizes: dict[str, list[str]] | str) -> str:
     """Return `a small mid`, `a small or a medium mid`."""
     return f"{listed([f'a {SIZE_WORDS[size]}' for size in sizes], 'or')} mid"
 
@@ -81,7 +81,7 @@ def _told_roll(before: KernelState, roll: int, after: KernelState, names: Names)
         return Sentence(names.begin(text), section=THE_ROLL)
     (headers,) = set(columns.values())
     where = "any column" if headers == notation.HEADERS else f"column {listed(headers, 'or')}"
-    allowed = f"{_a_mid(''.join(columns))} in {where}"
+    allowed = f"{a_mid(''.join(columns))} in {where}"
     text = f"{rolled}{_blanks(faces)}: {allowed}"
     if not after.is_terminal() and after.current_player() == seat:
         return Sentence(names.begin(f"{text}."), _hand_parts(seat, "".join(columns)), section=THE_ROLL)
@@ -174,7 +174,7 @@ def _captured(before: KernelState, size: str, caught: list[Caught], names: Names
         between = f"between it and {caught[0].flank}"
         return f"{mids[0]}, {between} ({power[size]} and {power[flank]} against {power[caught[0].size]})"
     if len(caught) == 2:
-        return listed([f"{mid} (with {each.flank})" for mid, each in zip(mids, caught, strict=True)])
+        return listed([f"{mid} (with the mid on {each.flank})" for mid, each in zip(mids, caught, strict=True)])
     if len(caught) == 3:
         return listed(mids)
     owners = listed([names.who(owner) for owner in sorted({each.owner for each in caught})])

@@ -73,7 +73,7 @@ def bounds(players: int, params: Mapping[str, Value]) -> Bounds:
 GAME = GameType(
     name="midgard",
     title="Midgard",
-    summary="Drop sea or land on ice; who has more border edges around an enclosed blizzard terraforms it.",
+    summary="Drop sea or land on ice; whoever has more edges around an enclosed patch of blizzard fills it.",
     min_players=2,
     max_players=2,
     num_distinct_actions=125,

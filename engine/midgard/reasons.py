@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from engine.midgard.rules import CENTRE, NEIGHBOURS
 from engine.midgard.text import BLIZZARD, CELL_NAMES, SEAT_NAMES, SEATS, board_letters
-from engine.words import Reason
+from engine.words import Names, Reason
 
 if TYPE_CHECKING:
     from engine.state import KernelState
@@ -16,11 +16,11 @@ CELLS, ALLOWED, DROP = "§1 What there is", "§3 What is allowed", "§4 What a d
 ODIN, LOKI = "§6 Odin", "§8 Loki"
 
 
-def reason(state: KernelState, parts: tuple[str, ...]) -> str | None:
+def reason(state: KernelState, parts: tuple[str, ...], names: Names) -> str | None:
     """Return why the last part cannot be clicked; there is none before it."""
     name = parts[-1].removeprefix("cell-")
     if parts[-1] == "declare":
-        return Reason("Only in the variant odin may a seat declare that no ice is left.", ODIN)
+        return Reason("Only in the variant odin may a player declare that no ice is left.", ODIN)
     if name not in CELL_NAMES:
         return None
     letters, cell = board_letters(state.record), CELL_NAMES.index(name)

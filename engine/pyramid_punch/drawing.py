@@ -134,7 +134,7 @@ def _status(state: KernelState, names: tuple[str, ...]) -> str:
     if state.current_player() == TERMINAL:
         return f"over after {record.turn} turns{unusual(state.ended)}"
     if state.current_player() == CHANCE:
-        return f"turn {record.turn}, dice for {_in_words(ACTIONS[FIGHTS + record.fight])}"
+        return f"turn {record.turn}, roll: {_in_words(ACTIONS[FIGHTS + record.fight])}"
     return f"turn {record.turn}, {names[record.seat]} to move"
 
 
@@ -316,9 +316,10 @@ def _last_words(state: KernelState, top: float, layout: Layout) -> list[str]:
     if not last.text:
         return []
     fight, _, dice = last.text.partition(" ")
-    left, right = 16, layout.width - 16 - 2 * (DIE + 6)
+    rolled = "x" in fight and bool(dice)
+    left, right = 16, layout.width - 16 - rolled * 2 * (DIE + 6)
     parts = [text(left, top + 14, fitted(f"last: {_in_words(fight)}", right - left, 15), 15, fill=MARK)]
-    if "x" in fight and dice:
+    if rolled:
         rollers = (int(state.record.seat), int(fight[2]))
         for place, (face, seat) in enumerate(zip(dice.split("-"), rollers, strict=True)):
             fill, ink = SEAT_COLOURS[seat], SEAT_INKS[seat]

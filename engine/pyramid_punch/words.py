@@ -65,14 +65,15 @@ def _to_place(state: KernelState, names: Names, chosen: tuple[str, ...], parts: 
         return "choose the tile to place first, anybody's"
     if not chosen:
         if len(parts) == 1:
-            return f"choose the last tile to place, {_tile(names, parts[0])}"
-        return f"choose a tile to place, {listed([_tile(names, part) for part in parts], 'or')}"
+            return f"choose the last tile to place, {tile_of(names, parts[0])}"
+        return f"choose a tile to place, {listed([tile_of(names, part) for part in parts], 'or')}"
     if len(chosen) == 1:
-        return f"now choose a place beside another tile for {_tile(names, chosen[0])}"
-    return f"now choose how far {_tile(names, chosen[0])} is turned clockwise"
+        return f"now choose a place beside another tile for {tile_of(names, chosen[0])}"
+    return f"now choose how far {tile_of(names, chosen[0])} is turned clockwise"
 
 
-def _tile(names: Names, part: str) -> str:
+def tile_of(names: Names, part: str) -> str:
+    """Return whose tile a part is: `your tile`."""
     return f"{names.whose(int(part[-1]))} tile"
 
 
@@ -94,10 +95,10 @@ def _to_move(state: KernelState, names: Names, chosen: tuple[str, ...], parts: t
             return "choose a tile to rotate or to move, anybody's"
         if not moves:
             return "choose a tile to rotate, anybody's, as none that lies apart can be moved"
-        tiles = listed([_tile(names, part) for part in parts], "or")
+        tiles = listed([tile_of(names, part) for part in parts], "or")
         return f"choose {tiles}, which {'lies' if len(parts) == 1 else 'lie'} apart and must be moved"
     kinds = {part.partition("-")[0] for part in parts}
-    tile = _tile(names, chosen[0])
+    tile = tile_of(names, chosen[0])
     if kinds == {"turn"}:
         return f"now choose how far {tile} is rotated clockwise"
     return f"now choose a new place for {tile}{', or how far it is rotated' if 'turn' in kinds else ''}"
@@ -124,7 +125,7 @@ def tell(before: KernelState, action: int, after: KernelState, names: Names) -> 
         if name[1] == "@":
             text, section = f"{names.does(seat, 'place')} {whose} tile", PLACING
         text += " first" if name[2:] == "*" else f" {SIDE_WORDS[name[3]]} {_anchor(names, seat, tile, int(name[2]))}"
-        text += f", turned by {90 * int(name[-1])}°" if "/" in name and name[-1] != "0" else ""
+        text += f", turned by {90 * int(name[-1])}° clockwise" if "/" in name and name[-1] != "0" else ""
         motions = [Motion(f"tile-{tile}", f"tile-{tile}")]
     return Sentence(names.begin(f"{text}."), (f"tile-{tile}",), tuple(motions), section)
 

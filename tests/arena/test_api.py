@@ -231,13 +231,13 @@ def test_replay_warns_of_damaged_logs_and_shows_the_match(damaged, tmp_path, cap
 
 
 def test_a_board_is_rated_while_the_next_is_played_and_its_files_are_those_made_at_the_end(tmp_path, monkeypatch):
-    begin = EarlyLeaderboards._begin
+    begin = EarlyLeaderboards.begin
 
     def at_once(self, board):
         begin(self, board)
-        self._thread.join()
+        self.thread.join()
 
-    monkeypatch.setattr(EarlyLeaderboards, "_begin", at_once)
+    monkeypatch.setattr(EarlyLeaderboards, "begin", at_once)
     games = [{"game": "epicycle", "players": [2]}, {"game": "connect_four", "blocks": 60}]
     seen = {}
 

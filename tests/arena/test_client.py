@@ -201,9 +201,9 @@ def test_a_server_that_is_not_there_is_one_line():
 
 def test_what_is_sent_is_the_bot_that_the_server_finds(folder):
     file, content, main = packed_bot(str(folder / "my_bot.py"))
-    bot = uploaded_bot({file: content}, main)
-    assert (bot.module, bot.class_name) == ("my_bot", "Mine")
-    assert set(bot.bundle.files) == {"my_bot.py", "util.py", "bots/API_VERSION"}
+    bundle, class_name = uploaded_bot({file: content}, main)
+    assert (bundle.module, class_name) == ("my_bot", "Mine")
+    assert set(bundle.files) == {"my_bot.py", "util.py", "bots/API_VERSION"}
 
 
 def test_without_a_token_the_command_says_what_to_set(folder, monkeypatch, capsys):

@@ -7,6 +7,7 @@ from tests.engine import naive_magic_mids as mids
 from tests.engine.naive_pyramid_punch import STEPS, Table, beside, connected_pairs, legal_moves
 
 PIPS = {"S": 1, "M": 2, "L": 3}
+SIZES = {"small": "S", "medium": "M", "large": "L"}
 CLAIMS = {name: [] for name in engine.game_names()}
 
 
@@ -36,17 +37,18 @@ class Pie:
         return [n for n in range(10) if far(self.pie, n) == PIPS[size] and self.pie[n] != size]
 
 
-@claim("epicycle", r"That piece belongs to seat (.); seat (.) is to move\.")
+@claim("epicycle", r"That piece belongs to P(.); P(.) is to move\.")
 def _(position, before, part, owner, seat):
     return part.split("-")[1] == owner != seat == Pie(position).seat
 
 
 @claim(
-    "epicycle", r"Both pieces (.) slots? from the gap, in slots (.) and (.), are (.) too: a piece of another size .*"
+    "epicycle", r"Both pieces (.) slots? from the gap, in slots (.) and (.), are (\w+) too: a piece of another size .*"
 )
 def _(position, before, part, steps, one, two, size):
     at = Pie(position)
     reached = [slot for slot in range(10) if far(at.pie, slot) == int(steps)]
+    size = SIZES[size]
     alike = at.pie[int(one)] == at.pie[int(two)] == size
     return part == f"hand-{at.seat}-{size}" and reached == [int(one), int(two)] and alike and PIPS[size] == int(steps)
 
@@ -63,89 +65,102 @@ def _(position, before, part, slot, steps):
 
 @claim(
     "epicycle",
-    r"Only (.) takes from slot (.), (.) slots? from the gap, and (seat . holds none|the piece there is . too)\.",
+    r"Only a (\w+) piece takes from slot (.), (.) slots? from the gap, "
+    r"and (P. holds none|the piece there is \w+ too)\.",
 )
 def _(position, before, part, size, slot, steps, why):
     at = Pie(position)
-    none = why == f"seat {at.seat} holds none" and size not in at.hand
-    same = why == f"the piece there is {size} too" and at.pie[int(slot)] == size
+    same = why == f"the piece there is {size} too" and at.pie[int(slot)] == SIZES[size]
+    size = SIZES[size]
+    none = why == f"P{at.seat} holds none" and size not in at.hand
     return part == f"slot-{slot}" and PIPS[size] == int(steps) == far(at.pie, int(slot)) and (none or same)
 
 
-@claim("epicycle", r"Choose (.) in hand first: it takes from slot (.), (.) slots? from the gap\.")
+@claim("epicycle", r"Choose a (\w+) piece in hand first: it takes from slot (.), (.) slots? from the gap\.")
 def _(position, before, part, size, slot, steps):
     at = Pie(position)
+    size = SIZES[size]
     return (before, part) == ((), f"slot-{slot}") and size in at.hand and int(slot) in at.takes(size)
 
 
-@claim("epicycle", r"Slot (.) is the gap, into which (.) goes: choose the piece to take\.")
+@claim("epicycle", r"Slot (.) is the gap, into which the (\w+) piece goes: choose the piece to take\.")
 def _(position, before, part, slot, size):
-    return part == f"slot-{slot}" and Pie(position).pie[int(slot)] == "." and before[0][-1] == size
+    return part == f"slot-{slot}" and Pie(position).pie[int(slot)] == "." and before[0][-1] == SIZES[size]
 
 
-@claim("epicycle", r"(.) takes a piece exactly (.) slots? from the gap; slot (.) is (.) slots? from it\.")
+@claim("epicycle", r"A (\w+) piece takes one exactly (.) slots? from the gap; slot (.) is (.) slots? from it\.")
 def _(position, before, part, size, wanted, slot, steps):
+    size = SIZES[size]
     played = part == f"slot-{slot}" and before[0][-1] == size
     return played and int(wanted) == PIPS[size] != int(steps) == far(Pie(position).pie, int(slot))
 
 
-@claim("epicycle", r"The piece in slot (.) is (.) like the one played: a piece of another size must be taken\.")
+@claim("epicycle", r"The piece in slot (.) is (\w+) like the one played: a piece of another size must be taken\.")
 def _(position, before, part, slot, size):
-    return part == f"slot-{slot}" and before[0][-1] == size == Pie(position).pie[int(slot)]
+    return part == f"slot-{slot}" and before[0][-1] == SIZES[size] == Pie(position).pie[int(slot)]
 
 
-@claim("epicycle", r"(.) is chosen already: choose the slot of the piece to take\.")
+@claim("epicycle", r"The (\w+) piece is chosen already: choose the piece to take\.")
 def _(position, before, part, size):
-    return before[0][-1] == size and Pie(position).takes(part[-1])
+    return before[0][-1] == SIZES[size] and Pie(position).takes(part[-1])
 
 
-@claim("epicycle", r"Seat (.) holds no (.)\.")
+@claim("epicycle", r"P(.) holds no (\w+) piece\.")
 def _(position, before, part, seat, size):
+    size = SIZES[size]
     return part == f"hand-{seat}-{size}" and seat == Pie(position).seat and size not in Pie(position).hand
 
 
+def mids_in(words):
+    """Return the sizes of `a small or a medium mid`."""
+    return {SIZES[word] for word in re.findall("small|medium|large", words)}
+
+
 def rolled(position, roll, words, size=None):
-    """Return whether what a reason says of a roll, such as `S in column 4 and M in column 2 or 5`, is all it allows."""
-    said = set()
-    for each, columns in re.findall(r"([SML]) in (every column|column [2-5 or]+)", words):
-        said |= {each + column for column in ("2345" if columns == "every column" else re.findall("[2-5]", columns))}
-    allowed = {use for use in mids.placements(roll) if size is None or use[0] == size}
-    return mids.read(position)[3] == roll and said == allowed
+    """Return whether what a reason says of a roll, `a small or a medium mid in column 2 or 5`, is all it allows."""
+    sizes, _, columns = words.partition(" mid in ")
+    headers = "2345" if columns == "every column" else re.findall("[2-5]", columns)
+    said = {each + column for each in mids_in(sizes) for column in headers}
+    allowed = {use for use in mids.placements(mids.read(position)[3]) if size is None or use[0] == size}
+    faces = [{"b": "blank", "a": "ace"}.get(face, face) for face in mids.read(position)[3]]
+    return roll == f"{faces[0]}, {faces[1]} and {faces[2]}" and said == allowed
 
 
-@claim("magic_mids", r"Those mids belong to seat (.); seat (.) is to move\.")
+@claim("magic_mids", r"Those mids belong to P(.); P(.) is to move\.")
 def _(position, before, part, owner, seat):
     return part.split("-")[1] == owner != seat == str(mids.read(position)[2])
 
 
-@claim("magic_mids", r"Seat (.) has no (.) left in hand\.")
+@claim("magic_mids", r"P(.) has no (\w+) mid left in hand\.")
 def _(position, before, part, seat, size):
     _, hands, mover, _, _ = mids.read(position)
+    size = SIZES[size]
     return part == f"hand-{seat}-{size}" and int(seat) == mover and hands[mover][size] == 0
 
 
-@claim("magic_mids", r"Roll (...) allows (.*), and no (.)\.")
+@claim("magic_mids", r"The roll of (.*) allows (.*), and no (\w+) one\.")
 def _(position, before, part, roll, words, size):
-    return rolled(position, roll, words) and part[-1] == size not in {use[0] for use in mids.placements(roll)}
+    allowed = {use[0] for use in mids.placements(mids.read(position)[3])}
+    return rolled(position, roll, words) and part[-1] == SIZES[size] not in allowed
 
 
-@claim("magic_mids", r"(.) is chosen already: choose the square it goes to\.")
+@claim("magic_mids", r"The (\w+) mid is chosen already: choose the square it goes to\.")
 def _(position, before, part, size):
-    return before[0][-1] == size and part[-1] in {action[0] for action in mids.legal(position)}
+    return before[0][-1] == SIZES[size] and part[-1] in {action[0] for action in mids.legal(position)}
 
 
-@claim("magic_mids", r"(..) holds a mid of seat (.): a mid goes to a free square\.")
+@claim("magic_mids", r"(..) holds P(.)'s mid: a mid goes to a free square\.")
 def _(position, before, part, square, seat):
     board = mids.read(position)[0]
     return part == f"cell-{square}" and board["abcde".index(square[0]), int(square[1]) - 2][0] == seat
 
 
-@claim("magic_mids", r"Roll (...) allows (.*), not in column (.)\.")
+@claim("magic_mids", r"The roll of (.*) allows (.*), not in column (.)\.")
 def _(position, before, part, roll, words, column):
     return rolled(position, roll, words, before[0][-1]) and part[-1] == column and column not in words
 
 
-@claim("magic_mids", r"Roll (...) allows (.*), and nothing in column (.)\.")
+@claim("magic_mids", r"The roll of (.*) allows (.*), and nothing in column (.)\.")
 def _(position, before, part, roll, words, column):
     return rolled(position, roll, words) and part[-1] == column and column not in words
 
@@ -153,7 +168,7 @@ def _(position, before, part, roll, words, column):
 @claim("magic_mids", r"Choose (.*) in hand first, then the square (..)\.")
 def _(position, before, part, sizes, square):
     able = {action[0] for action in mids.legal(position) if action[1:] == square}
-    return (before, part) == ((), f"cell-{square}") and able == set(sizes.split(" or "))
+    return (before, part) == ((), f"cell-{square}") and able == mids_in(sizes)
 
 
 def cells(position):
@@ -231,23 +246,29 @@ def fought(table):
     return {(int(enemy[0]), enemy[1]) for enemy in table.phase.partition(":")[2].split(",") if enemy}
 
 
+def fighter_in(words):
+    """Return the seat and the letter of `P1's large fighter`."""
+    seat, word = re.fullmatch(r"P(.)'s (\w+)(?: fighter)?", words).groups()
+    return int(seat), {**SIZES, "stone": "O"}[word]
+
+
 def fighter_of(part):
     _, seat, letter = part.split("-")
     return int(seat), letter
 
 
-@claim("pyramid_punch", r"Seat (.) chooses an arrangement now: tiles are placed when every seat has chosen\.")
+@claim("pyramid_punch", r"P(.) chooses an arrangement now: tiles are placed when everybody has chosen\.")
 def _(position, before, part, seat):
     return Table(position).phase == "a" and Table(position).seat == int(seat)
 
 
-@claim("pyramid_punch", r"Tile (.) lies on the table already: choose one that is still to be placed\.")
+@claim("pyramid_punch", r"P(.)'s tile lies on the table already: choose one that is still to be placed\.")
 def _(position, before, part, tile):
     table = Table(position)
     return table.phase == "p" and int(tile) in table.place and part.split("-")[1] == tile
 
 
-@claim("pyramid_punch", r"A whole tile is placed: choose tile (.) itself\.")
+@claim("pyramid_punch", r"A whole tile is placed: choose P(.)'s tile itself\.")
 def _(position, before, part, tile):
     table = Table(position)
     return table.phase == "p" and fighter_of(part)[0] == int(tile) in set(table.seats) - set(table.place)
@@ -258,77 +279,68 @@ def _(position, before, part):
     return Table(position).phase == "p" and not before and part.split("-")[0] in ("place", "turn")
 
 
-@claim("pyramid_punch", r"Tile (.) is chosen: choose its place beside another tile, then how far it is turned\.")
+@claim("pyramid_punch", r"P(.)'s tile is chosen: choose its place beside another tile, then how far it is turned\.")
 def _(position, before, part, tile):
     return Table(position).phase == "p" and before == (f"tile-{tile}",)
 
 
-@claim("pyramid_punch", r"Tile (.) has its place: choose how far it is turned\.")
+@claim("pyramid_punch", r"P(.)'s tile has its place: choose how far it is turned\.")
 def _(position, before, part, tile):
     return Table(position).phase == "p" and before[0] == f"tile-{tile}" and len(before) == 2
 
 
-@claim(
-    "pyramid_punch", r"Fights come before tiles are rotated or moved: choose (the enemy that . fights|a fighter .*)\."
-)
+@claim("pyramid_punch", r"Fights come before tiles are rotated or moved: choose (the enemy that .* fights|one of .*)\.")
 def _(position, before, part, words):
     table = Table(position)
-    first = words == f"a fighter of seat {table.seat}, then an enemy beside it" and not before
-    then = before and words == f"the enemy that {before[0][-1]} fights"
+    first = words == f"one of P{table.seat}'s fighters, then an enemy beside it" and not before
+    then = before and fighter_in(words.removeprefix("the enemy that ").removesuffix(" fights")) == fighter_of(before[0])
     return table.phase[0] == "f" and not part.startswith("fighter") and (first or then)
 
 
-@claim("pyramid_punch", r"(.) is chosen already: choose the enemy that it fights\.")
+@claim("pyramid_punch", r"(.*) is chosen already: choose the enemy that it fights\.")
 def _(position, before, part, own):
     table = Table(position)
     fresh = {mine for mine, enemy in facing(table) if enemy not in fought(table)}
-    return before[0][-1] == own and fighter_of(part)[0] == table.seat and part[-1] in fresh
+    return fighter_of(before[0]) == fighter_in(own) and fighter_of(part)[0] == table.seat and part[-1] in fresh
 
 
-@claim("pyramid_punch", r"Every enemy beside (.) was fought this turn already, and each is fought once\.")
+@claim("pyramid_punch", r"Every enemy beside (.*) was fought this turn already, and each is fought once\.")
 def _(position, before, part, own):
     table = Table(position)
-    met = {enemy for mine, enemy in facing(table) if mine == own}
-    return fighter_of(part) == (table.seat, own) and met and met <= fought(table)
+    seat, letter = fighter_in(own)
+    met = {enemy for mine, enemy in facing(table) if mine == letter}
+    return fighter_of(part) == (seat, letter) and seat == table.seat and met and met <= fought(table)
 
 
-@claim("pyramid_punch", r"(.) of seat (.) stands beside no enemy\.")
-def _(position, before, part, own, seat):
-    table = Table(position)
-    return fighter_of(part) == (int(seat), own) and int(seat) == table.seat and own not in dict(facing(table))
+@claim("pyramid_punch", r"(.*) stands beside no enemy\.")
+def _(position, before, part, own):
+    table, (seat, letter) = Table(position), fighter_in(own)
+    return fighter_of(part) == (seat, letter) and seat == table.seat and letter not in dict(facing(table))
 
 
-@claim("pyramid_punch", r"(.) of seat (.) was fought this turn already, and each enemy is fought once\.")
-def _(position, before, part, letter, seat):
-    return fighter_of(part) == (int(seat), letter) and (int(seat), letter) in fought(Table(position))
+@claim("pyramid_punch", r"(P.*) was fought this turn already, and each enemy is fought once\.")
+def _(position, before, part, fighter):
+    return fighter_of(part) == fighter_in(fighter) and fighter_in(fighter) in fought(Table(position))
 
 
-@claim("pyramid_punch", r"(.) of seat (.) stands beside no fighter of seat (.)\.")
-def _(position, before, part, letter, seat, mover):
-    table = Table(position)
-    met = {enemy for _, enemy in facing(table)}
-    return (
-        fighter_of(part) == (int(seat), letter)
-        and int(seat) != table.seat == int(mover)
-        and (int(seat), letter) not in met
-    )
+@claim("pyramid_punch", r"(.*) stands beside none of P(.)'s fighters\.")
+def _(position, before, part, fighter, mover):
+    table, enemy = Table(position), fighter_in(fighter)
+    met = {other for _, other in facing(table)}
+    return fighter_of(part) == enemy and enemy[0] != table.seat == int(mover) and enemy not in met
 
 
-@claim("pyramid_punch", r"(.) of seat (.) does not stand beside (.): who fights must share an edge\.")
-def _(position, before, part, letter, seat, own):
-    table = Table(position)
-    return (
-        before[0][-1] == own
-        and (own, fighter_of(part)) not in facing(table)
-        and fighter_of(part) == (int(seat), letter)
-    )
+@claim("pyramid_punch", r"(.*) does not stand beside (.*): who fights must share an edge\.")
+def _(position, before, part, fighter, own):
+    apart = (before[0][-1], fighter_of(part)) not in facing(Table(position))
+    return apart and fighter_of(before[0]) == fighter_in(own) and fighter_of(part) == fighter_in(fighter)
 
 
-@claim("pyramid_punch", r"Choose the own fighter first: (.*) stands beside (.) of seat (.)\.")
-def _(position, before, part, owns, letter, seat):
-    table = Table(position)
-    able = {mine for mine, enemy in facing(table) if enemy == (int(seat), letter)}
-    return not before and fighter_of(part) == (int(seat), letter) and able == set(owns.split(" or "))
+@claim("pyramid_punch", r"Choose (.*) first: it stands beside (.*)\.")
+def _(position, before, part, owns, fighter):
+    table, enemy = Table(position), fighter_in(fighter)
+    able = {(table.seat, mine) for mine, other in facing(table) if other == enemy}
+    return not before and fighter_of(part) == enemy and able == {*map(fighter_in, re.split(", | or ", owns))}
 
 
 @claim("pyramid_punch", r"No fight is left in this turn: choose a whole tile, not a fighter\.")
@@ -341,7 +353,7 @@ def _(position, before, part, tiles):
     table = Table(position)
     all_moves = moves(table, tiles_apart(table) or table.place)
     able = {move[0] for move in all_moves if part in places_of(table, [move])}
-    return not before and able == set(tiles.split(" or "))
+    return not before and able == set(re.findall(r"P(.)'s tile", tiles))
 
 
 @claim("pyramid_punch", r"Choose a tile first, then how far it is rotated\.")
@@ -360,7 +372,7 @@ def _(position, before, part):
 
 @claim(
     "pyramid_punch",
-    r"Tile (.) is chosen: choose (its new place|how far it is rotated|its new place or how far it is rotated)\.",
+    r"P(.)'s tile is chosen: choose (its new place|how far it is rotated|its new place or how far it is rotated)\.",
 )
 def _(position, before, part, tile, words):
     table = Table(position)
@@ -370,7 +382,7 @@ def _(position, before, part, tile, words):
     return table.phase == "m" and before == (f"tile-{tile}",) and said == (may_move, not bound)
 
 
-MUST = r"Tiles? (.*) lies? apart, so (?:it|one of them) must be moved"
+MUST = r"(.*) lies? apart, so (?:it|one of them) must be moved"
 
 
 @claim("pyramid_punch", MUST + r"(, not rotated|, but not to that place|: no other tile may be)\.")
@@ -383,15 +395,15 @@ def _(position, before, part, tiles, words):
         "place": words == ", but not to that place" and part not in places_of(table, able),
         "tile": words.endswith("may be") and int(part[-1]) not in apart,
     }
-    return apart == {int(tile) for tile in re.findall("[0-4]", tiles)} and able and claims[part.split("-")[0]]
+    return apart == {int(tile) for tile in re.findall("P([0-4])'s tile", tiles)} and able and claims[part.split("-")[0]]
 
 
-@claim("pyramid_punch", r"Tiles? (.*) lies? apart and can go nowhere, so a tile must be rotated: none may be moved\.")
+@claim("pyramid_punch", r"(.*) lies? apart and can go nowhere, so a tile must be rotated: none may be moved\.")
 def _(position, before, part, tiles):
     table = Table(position)
     apart = tiles_apart(table)
     return (
-        apart == {int(tile) for tile in re.findall("[0-4]", tiles)}
+        apart == {int(tile) for tile in re.findall("P([0-4])'s tile", tiles)}
         and not moves(table, apart)
         and part.startswith("place-")
     )
@@ -403,31 +415,31 @@ def moved(position, before, part):
     return table, tile, {**table.place, tile: place_of(part)}
 
 
-@claim("pyramid_punch", r"Tile (.) lies there\.")
+@claim("pyramid_punch", r"P(.)'s tile lies there\.")
 def _(position, before, part, tile):
     return Table(position).place[int(tile)] == place_of(part)
 
 
-@claim("pyramid_punch", r"No tile but tile (.) lies beside that place\.")
+@claim("pyramid_punch", r"No tile but P(.)'s tile lies beside that place\.")
 def _(position, before, part, tile):
     table, chosen, _ = moved(position, before, part)
     return {seat for seat, _ in beside(table.place, place_of(part))} == {chosen} == {int(tile)}
 
 
-@claim("pyramid_punch", r"No fighter of tile (.) would stand beside a fighter of another tile there\.")
+@claim("pyramid_punch", r"No fighter on P(.)'s tile would stand beside a fighter of another tile there\.")
 def _(position, before, part, tile):
     table, chosen, after = moved(position, before, part)
     return chosen == int(tile) and not any(chosen == one[0] for one, _ in table.contacts(after))
 
 
-@claim("pyramid_punch", r"Tile (.) may not leave tile (.), which would then lie apart\.")
+@claim("pyramid_punch", r"P(.)'s tile may not leave P(.)'s tile, which would then lie apart\.")
 def _(position, before, part, tile, other):
     table, chosen, after = moved(position, before, part)
     left = not list(beside(after, after[int(other)]))
     return chosen == int(tile) and left and int(other) not in tiles_apart(table)
 
 
-@claim("pyramid_punch", r"Tile (.) may not go there: tiles that are connected now would not be any more\.")
+@claim("pyramid_punch", r"P(.)'s tile may not go there: tiles that are connected now would not be any more\.")
 def _(position, before, part, tile):
     table, chosen, after = moved(position, before, part)
     lost = connected_pairs(table.place) - connected_pairs(after)

@@ -76,7 +76,7 @@ class WholeState(NimState):
     def targets(self):
         return {action: (f"p{action}",) for action in self.legal_actions()} if self.who >= 0 else None
 
-    def reason(self, parts):
+    def reason(self, parts, names):
         return "There are too few stones for that."
 
 
@@ -248,7 +248,7 @@ BROKEN = {
     ),
     "svg": wrong("state", svg=lambda self: SVG.format("<script/>")),
     "targets": wrong("state", targets=one_target),
-    "reasons": wrong("state", reason=lambda self, parts: int(parts[-1])),
+    "reasons": wrong("state", reason=lambda self, parts, names: int(parts[-1])),
     "sentences": wrong("state", prompt=lambda self, names=None, chosen=(): engine.Sentence("Your move", ("p99",))),
 }  # fmt: skip
 OF_KERNELS = {
@@ -284,7 +284,7 @@ def made(monkeypatch, what="state", rolled=False, kind=None, changed=None):
     state = type("Broken", (WholeState,), {"__slots__": (), **own}) if what == "state" else WholeState
     game = type("BrokenGame", (Whole,), {"state": state, "__module__": __name__, **(own if what == "game" else {})})
     registered = replace(NIM, factory=game, **{"bounds": bounds_of, **(kind or {})})
-    monkeypatch.setattr(registry, "_registered", {"nim": registered})
+    monkeypatch.setattr(registry, "registered_games", {"nim": registered})
     return engine.load_game("nim", 2, rolled=rolled)
 
 
@@ -320,7 +320,7 @@ def test_a_check_fails_for_a_game_that_breaks_it_and_says_so_in_a_line(monkeypat
     ids=["with its section", "section is a number", "another text"],
 )
 def test_a_reason_is_a_text_which_may_name_its_section(monkeypatch, why, status):
-    changed = {"reason": lambda self, parts: why}
+    changed = {"reason": lambda self, parts, names: why}
     assert run_check(BY_NAME["reasons"], made(monkeypatch, changed=changed)).status == status
 
 
@@ -336,7 +336,7 @@ def test_a_check_of_kernels_fails_for_compiled_code_that_does_something_else(mon
 
 def first_failure(monkeypatch, kind, most=SOME, **options):
     """Return the first finding of `arena check-game` in this process that is a failure; None if there is none."""
-    monkeypatch.setattr(registry, "_registered", {kind.name: kind})
+    monkeypatch.setattr(registry, "registered_games", {kind.name: kind})
     game = engine.load_game(kind.name, 2, **options)
     checks = (check for check in CHECKS if check.group not in (PROCESSES, SPEED))
     findings = (run_check(check, game, most_matches=most) for check in checks)
@@ -369,7 +369,7 @@ def test_a_kernel_that_is_right_in_its_own_way_passes(monkeypatch):
 @pytest.mark.system
 @pytest.mark.parametrize(("fault", "status"), [("none", PASSED), ("full_board", FAILED)])
 def test_distributions_alone_show_a_result_of_one_match_in_four_hundred(monkeypatch, fault, status):
-    monkeypatch.setattr(registry, "_registered", {"odd_four": odd_four.GAME})
+    monkeypatch.setattr(registry, "registered_games", {"odd_four": odd_four.GAME})
     monkeypatch.setattr(playouts, "MAX_READ_POSITIONS", 0)
     finding = run_check(BY_NAME["playouts-and-steps"], engine.load_game("odd_four", 2, fault=fault))
     assert finding.status == status, finding.detail

@@ -2,14 +2,16 @@
 
 import functools
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 import engine
 from engine import Game
-from engine.conformance import CHECKS
-from tests.engine.contract import COUNTING, GameContract, KernelContract
+from engine.conformance import CHECKS, Check
+from engine.conformance.checks import MATCHES, OBSERVATIONS, TEXTS
+from tests.engine.contract import COUNTING, GameContract, KernelContract, holds, of_groups
 from tests.engine.matches import option_sets, tables
 
 
@@ -19,14 +21,14 @@ def label(table: tuple) -> str:
     return "-".join([name, *(f"{key}={value}" for key, value in options.items()), f"{players}p"])
 
 
-def _params(tables: list[tuple]) -> list:
-    """Return the tables as parameters; changed options with the fewest players are for the long lane."""
-    return [
-        pytest.param(table, marks=pytest.mark.system)
-        if table[2] and table[1] < engine.game_type(table[0]).max_players
-        else table
-        for table in tables
-    ]
+def is_changed(table: tuple) -> bool:
+    """Return whether a table has changed options and the most players, which the short lane plays with them."""
+    return bool(table[2]) and table[1] == engine.game_type(table[0]).max_players
+
+
+def _params(tables: list[tuple], is_long: Callable[[tuple], bool]) -> list:
+    """Return the tables as parameters, some of them for the long lane."""
+    return [pytest.param(table, marks=pytest.mark.system) if is_long(table) else table for table in tables]
 
 
 @functools.cache
@@ -34,15 +36,27 @@ def _load(name: str, players: int, options: tuple) -> Game:
     return engine.load_game(name, players, **dict(options))
 
 
-@pytest.fixture(params=_params(tables()), ids=label, scope="module")
+@pytest.fixture(params=_params(tables(), lambda table: bool(table[2])), ids=label, scope="module")
 def game(request: pytest.FixtureRequest) -> Game:
     """Loaded when the first test asks for it, so that a broken game fails its own tests only."""
     name, players, options = request.param
     return _load(name, players, tuple(options.items()))
 
 
+@pytest.fixture(params=[table for table in tables() if is_changed(table)], ids=label, scope="module")
+def changed_game(request: pytest.FixtureRequest) -> Game:
+    """Return a game with changed options, for the checks of what options change."""
+    name, players, options = request.param
+    return _load(name, players, tuple(options.items()))
+
+
 @pytest.fixture(
-    params=_params([table for table in tables() if engine.game_type(table[0]).package]), ids=label, scope="module"
+    params=_params(
+        [table for table in tables() if engine.game_type(table[0]).package],
+        lambda table: bool(table[2]) and not is_changed(table),
+    ),
+    ids=label,
+    scope="module",
 )
 def kernel_game(request: pytest.FixtureRequest) -> Game:
     """The same for games with kernels."""
@@ -51,7 +65,15 @@ def kernel_game(request: pytest.FixtureRequest) -> Game:
 
 
 class TestEveryGame(GameContract):
-    pass
+    """All checks, with the options as they are in the short lane, with each other choice too in the long one."""
+
+
+class TestChangedOptions:
+    """In the short lane, checks of what options change: rules, texts and sentences, neither copies nor drawings."""
+
+    @of_groups(MATCHES, TEXTS, OBSERVATIONS, names=("replays", "sentences"))
+    def test_a_check_holds(self, changed_game: Game, check: Check, matches: int) -> None:
+        holds(check, changed_game, matches)
 
 
 class TestEveryGameWithKernels(KernelContract):

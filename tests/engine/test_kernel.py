@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import engine
-from engine.cache import _shared_sources, cache_root, kernel_cache
+from engine.cache import cache_root, kernel_cache, shared_sources
 from engine.kernel import COMPILED, bind, kernel
 
 ROOT = Path(__file__).parents[2]
@@ -233,7 +233,7 @@ def test_the_cache_watches_every_file_of_kernels_that_others_call_also_a_plug_in
     games = [engine.game_type(name) for name in engine.game_names()]
     parts = [Path(game.module("rules").__file__).with_name(f"{part}.py") for game in games for part in PARTS]
     plugged = {part for part in parts if part.exists()}
-    assert called | plugged <= set(_shared_sources())
+    assert called | plugged <= set(shared_sources())
 
 
 TUPLE = """

@@ -1,5 +1,7 @@
 """Drawings in both layouts: every part takes clicks where it is, and is large enough on a phone; names; pieces."""
 
+import copy
+import functools
 import io
 import re
 from xml.etree import ElementTree
@@ -32,19 +34,46 @@ def scale_of(root: ElementTree.Element) -> float:
     return NARROW / float(root.get("viewBox", "").split()[2])
 
 
-def taken(svg: str, only: str = "") -> tuple[np.ndarray, dict[int, str]]:
-    """Return for every pixel of a drawing the part that takes a click there, as a number, and the parts by number.
+def taken(root: ElementTree.Element, names: dict[int, str]) -> np.ndarray:
+    """Return for every pixel of a drawing the part that takes a click there, by its number.
 
     The drawing is painted anew: the shapes of each part in a colour of its own, above them what takes clicks and is no
-    part, in black; what takes none is left out. With `only`, nothing but the parts of that name.
+    part, in black; what takes none is left out.
     """
-    root, names = ElementTree.fromstring(svg), dict(enumerate(sorted(parts_of(svg)), 1))
-    _paint(
-        root, "", True, {name: f"#{number:02x}00ff" for number, name in names.items() if only in ("", name)}, not only
-    )
-    png = vl_convert.svg_to_png(ElementTree.tostring(root, "unicode"), scale=min(1, 400 / float(root.get("width", 0))))
-    pixels = np.array(Image.open(io.BytesIO(png)).convert("RGB")).astype(int)
-    return np.where((pixels[:, :, 2] > 250) & (pixels[:, :, 1] < 5), pixels[:, :, 0], 0), names
+    painted = copy.deepcopy(root)
+    _paint(painted, "", True, {name: f"#{number:02x}00ff" for number, name in names.items()}, True)
+    image = _image(ElementTree.tostring(painted, "unicode"), float(root.get("width", 0)))
+    pixels = np.asarray(image.convert("RGB"))
+    return np.where((pixels[:, :, 2] > 250) & (pixels[:, :, 1] < 5), pixels[:, :, 0], 0)
+
+
+def box_of(root: ElementTree.Element, part: str) -> tuple[int, int, int, int]:
+    """Return left, top, right and bottom of where a part would take clicks if it were alone, the last two excluded."""
+    only = _pruned(root, part)
+    _paint(only, "", True, {part: "#0100ff"}, False)
+    return _box(ElementTree.tostring(only, "unicode"), float(root.get("width", 0)))
+
+
+@functools.cache  # most parts are drawn alike in several positions
+def _box(svg: str, width: float) -> tuple[int, int, int, int]:
+    found = _image(svg, width).getchannel("A").getbbox()
+    assert found is not None, svg
+    return found
+
+
+def _pruned(node: ElementTree.Element, part: str) -> ElementTree.Element:
+    """Return a copy of a node with nothing in it but what is of a part: such a drawing is soon painted."""
+    copied = ElementTree.Element(node.tag, node.attrib)
+    for child in node:
+        if child.get("data-part") == part:
+            copied.append(copy.deepcopy(child))
+        elif len(inner := _pruned(child, part)):
+            copied.append(inner)
+    return copied
+
+
+def _image(svg: str, width: float) -> Image.Image:
+    return Image.open(io.BytesIO(vl_convert.svg_to_png(svg, scale=min(1, 400 / width))))
 
 
 def _paint(node: ElementTree.Element, colour: str, filled: bool, colours: dict[str, str], others: bool) -> None:
@@ -83,17 +112,17 @@ def decisions(name: str, players: int) -> list[State]:
 def test_every_part_takes_the_click_in_the_middle_of_its_box(name, players, narrow):
     for state in decisions(name, players):
         svg = state.picture(narrow=narrow)
-        numbers, names = taken(svg)
+        root, names = ElementTree.fromstring(svg), dict(enumerate(sorted(parts_of(svg)), 1))
+        numbers = taken(root, names)
         wrong = []
         for part in names.values():
-            alone, _ = taken(svg, part)
-            rows, columns = np.nonzero(alone)
-            middle = (rows.min() + rows.max()) // 2, (columns.min() + columns.max()) // 2
+            left, top, right, bottom = box_of(root, part)
+            middle = (top + bottom - 1) // 2, (left + right - 1) // 2
             places = len(re.findall(f'data-part="{re.escape(part)}"', svg))
             if places == 1 and names.get(int(numbers[middle])) != part:
                 wrong.append(part)
             if narrow:
-                size = min(np.ptp(rows), np.ptp(columns)) + 1
+                size = min(right - left, bottom - top)
                 if size < LEAST_TARGET - 1:
                     wrong.append(f"{part}: {size} pixels")
         assert wrong == [], state.position

@@ -102,7 +102,7 @@ NIM = GameType(
 def nim_is_registered() -> Iterator[None]:
     """For this module alone."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(registry, "_registered", dict(registry._registered))
+        patch.setattr(registry, "registered_games", dict(registry.registered_games))
         engine.register_game(NIM)
         yield
 

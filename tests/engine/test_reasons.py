@@ -16,6 +16,7 @@ from engine.words import Reason
 from tests.engine.matches import tables, walk
 from tests.engine.naive_pyramid_punch import Table
 from tests.engine.reason_claims import CLAIMS, place_of
+from tests.engine.word_claims.common import labels
 
 
 @cache
@@ -56,7 +57,7 @@ def in_position(state, part):
 
 def checked(state, before, part):
     """Return a reason when what it claims is true; fail otherwise."""
-    why = state.why_illegal((*before, part))
+    why = state.why_illegal((*before, part), labels(state.game.players))
     assert why is not None, f"{state.position}: no reason for {part} after {before}"
     found = [(check, match) for pattern, check in CLAIMS[state.game.name] if (match := pattern.fullmatch(why))]
     assert len(found) == 1, why
@@ -94,15 +95,15 @@ def test_actions_have_their_parts_and_those_that_are_not_legal_true_reasons_or_n
 
 SELDOM = {
     "Column a is full.": ("connect_four", 2, "x....../o....../x.o..../oxo.x../xxxox.x/ooxooox 1"),
-    "Every enemy beside S was fought this turn already, and each is fought once.": (
+    "Every enemy beside P0's small fighter was fought this turn already, and each is fought once.": (
         *("pyramid_punch", 5),
         "LSMO@0,0/SOML@1,0/LO.M@0,-1/LMOS@1,-1/LMOS@0,-2 0 f:1S 0",
     ),
-    "Tiles 1 and 2 lie apart and can go nowhere, so a tile must be rotated: none may be moved.": (
+    "P1's tile and P2's tile lie apart and can go nowhere, so a tile must be rotated: none may be moved.": (
         *("pyramid_punch", 4),
         "x2/L...@0,0/M...@-1,1/x3 2 m 21",
     ),
-    "Tile 0 may not leave tile 1, which would then lie apart.": (
+    "P0's tile may not leave P1's tile, which would then lie apart.": (
         *("pyramid_punch", 5),
         "LMSO@0,0/LMSO@1,0/LMSO@5,0/LMSO@6,0/x4 0 m 20",
     ),
@@ -120,7 +121,7 @@ def test_only_the_first_part_in_vain_is_explained_and_none_after_a_whole_action(
     state = engine.load_game("epicycle", 2).new_initial_state()
     whole = state.targets()[state.legal_actions()[0]]
     alone = state.why_illegal(("hand-1-S",))
-    assert alone == state.why_illegal(("hand-1-S", *whole)) == "That piece belongs to seat 1; seat 0 is to move."
+    assert alone == state.why_illegal(("hand-1-S", *whole)) == "That piece belongs to Orange; Blue is to move."
     assert state.why_illegal(()) is state.why_illegal(whole) is state.why_illegal((*whole, "slot-9")) is None
 
 

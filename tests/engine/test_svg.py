@@ -175,3 +175,13 @@ def test_drawings_say_what_happened_in_words_not_in_notation(name, players, opti
             picture = ElementTree.fromstring(state.picture(narrow=narrow))
             said = [node.text or "" for node in picture.iter(f"{NAMESPACE}text")]
             assert not [each for each in said if ALGEBRA.search(each)], said
+
+
+@pytest.mark.parametrize(("name", "players", "options"), tables())
+def test_with_short_names_no_words_of_a_drawing_are_cut(name, players, options):
+    names = ["you", *(f"bot {seat}" for seat in range(1, players))]
+    for ply, state in enumerate(walk(engine.load_game(name, players, **options), 5)):
+        for narrow in (False, True) if ply < 12 or ply % 5 == 0 else ():
+            picture = ElementTree.fromstring(state.picture(names=names, narrow=narrow))
+            said = [node.text or "" for node in picture.iter(f"{NAMESPACE}text")]
+            assert not [each for each in said if re.search(r".…$", each)], said

@@ -41,6 +41,9 @@ class World:
     """Share of luck's variance that a bot has alike in all matches of a block; `shared`: that a seat has."""
     shared: float = 0.0
     seat: float = 0.0
+    better: int = 0
+    """How many bots, the first ones, are better by `ahead`, in units of beta."""
+    ahead: float = 0.0
     circle: float = 0.0
     """With two players: how much better, in units of beta, the first bot is against the second than its skill says, the
     second against the third, the third against the first."""
@@ -48,7 +51,7 @@ class World:
     def matches(self, seed: int) -> pd.DataFrame:
         """The frame of `arena.results.matches.board_matches`, as far as pairs need it."""
         rng = np.random.default_rng([7, seed])
-        skill = rng.normal(MU, self.spread * BETA, self.bots)
+        skill = rng.normal(MU, self.spread * BETA, self.bots) + BETA * self.ahead * (np.arange(self.bots) < self.better)
         tables = np.array(list(itertools.combinations(range(self.bots), self.players)) * self.blocks)
         entries = tables[:, (np.arange(self.players)[:, None] + np.arange(self.players)) % self.players]
         of_bots = rng.normal(0, math.sqrt(self.own), (len(tables), 1, self.bots)).repeat(self.players, axis=1)

@@ -53,10 +53,10 @@ def resolved(plan: Schedule) -> ResolvedPlan:
     return ResolvedPlan.of("sample", plan, formats)
 
 
-def begin(store: Store, plan: Schedule) -> int:
+def begin(store: Store, plan: Schedule, versions: str = '{"python": "3"}', started: str = "2026-01-01") -> int:
     """Note a run of the schedule; its number."""
     bots = [BotRow(each.identity, each.spec, "module", "Class", "bundle") for each in plan.entries]
-    return store.begin_run(resolved(plan).as_json(), '{"python": "3"}', "2026-01-01", bots, {"bundle": "{}"})
+    return store.begin_run(resolved(plan).as_json(), versions, started, bots, {"bundle": "{}"})
 
 
 def row(lineup: int, ranks: list[int], **changes) -> MatchRow:

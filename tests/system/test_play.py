@@ -159,6 +159,7 @@ def test_a_whole_match_is_played_on_the_board_alone(visit, game, players, option
     check(page)
 
 
+ROTATED = "LMSO@0,0/LMSO@1,0 0 m 0"
 DECISIONS = [
     ("epicycle", 2, "SMLSMLSML. SML/SML 0 0"),
     ("magic_mids", 2, "......../......../......../......../........ 555/555 0 bbb 0"),
@@ -219,6 +220,24 @@ def test_a_guided_first_match_is_solved_by_clicks(visit):
             last = number == len(lessons_of(game).lesson) - 1
             page.click("#play" if last else "#next")
         expect(page).to_have_url(re.compile("/play[?]game="))
+
+
+def test_the_next_task_and_another_try_begin_at_the_words_of_the_task(visit):
+    page = visit("learn/epicycle", PHONE, touch=True)
+    lesson = lessons_of("epicycle").lesson[0]
+    for name in ("hand-0-L", "slot-6"):
+        click(page, page.locator(f'#board [data-part="{name}"].can').first)
+    expect(page.locator("#praise")).to_contain_text("That is legal, but not the task. You put a large piece")
+    expect(page.locator("#praise")).to_contain_text(lesson.hint)
+    expect(page.locator("#praise")).to_be_in_viewport()
+    page.click("#again")
+    expect(page.locator("#task")).to_be_in_viewport(ratio=1)
+    for name in ("hand-0-S", "slot-8"):
+        click(page, page.locator(f'#board [data-part="{name}"].can').first)
+    expect(page.locator("#praise")).to_contain_text("Well done. You put a small piece")
+    page.click("#next")
+    expect(page.locator("#task")).to_have_text(lessons_of("epicycle").lesson[1].task)
+    expect(page.locator("#task")).to_be_in_viewport(ratio=1)
 
 
 def test_without_scripts_the_page_says_who_is_to_move_and_why_moves_need_them(browser, address):  # noqa: F811
@@ -290,10 +309,44 @@ def test_a_click_on_a_fighter_means_its_tile_where_tiles_are_chosen_and_places_i
     expect(page.locator("#explain")).to_contain_text("Orange's tile: now choose")
     page.locator('#board [data-part="place-0,1"]').click()
     expect(page.locator("#explain")).to_contain_text(
-        "Tile 1 may not go there: tiles that are connected now would not be any more."
+        "Orange's tile may not go there: tiles that are connected now would not be any more."
     )
     page.locator('#board [data-part="fighter-1-M"]').click()
     expect(page.locator("#explain")).to_have_text("Nothing is chosen now.")
+
+
+def test_how_a_match_ended_is_shown_up_to_what_the_last_move_did(visit):
+    page = visit("play?game=epicycle&players=2")
+    sit(page, seat_0="random", seat_1="random", seed="3")
+    verdict = page.locator("#status").inner_text()
+    plies, last = page.locator("#moves li").count(), page.locator("#news li").last.inner_text()
+    page.evaluate(
+        """() => {
+            const status = document.getElementById("status");
+            window.said = [];
+            new MutationObserver(() => window.said.push(status.textContent)).observe(status, { childList: true });
+        }"""
+    )
+    page.click("#see")
+    page.wait_for_function("verdict => window.said.at(-1)?.trim() === verdict.trim()", arg=verdict)
+    said = [
+        re.match(r"After ply (\d+) of (\d+): (.*) Back to the match", each) for each in page.evaluate("window.said")
+    ]
+    shown = [(int(each[1]), int(each[2])) for each in said if each]
+    assert shown == [(ply, plies) for ply in range(plies - 3, plies + 1)]
+    assert said[-2][3] == last
+
+
+def test_parts_of_pyramid_punch_are_called_by_words(visit):
+    page = visit("analysis?game=pyramid_punch&players=2")
+    expect(page.locator('#board [data-part="tile-LOMS"]')).to_have_attribute(
+        "aria-label", "large, stone, medium, small, clockwise"
+    )
+    page.goto(
+        page.url.partition("?")[0] + "?" + urlencode({"game": "pyramid_punch", "players": 2, "position": ROTATED})
+    )
+    page.locator('#board [data-part="tile-0"].can').click()
+    expect(page.locator('#board [data-part="turn-1"]')).to_have_attribute("aria-label", "90° clockwise")
 
 
 def test_everything_can_be_done_by_keys(visit):

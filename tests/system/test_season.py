@@ -21,7 +21,7 @@ from arena.accounts import OPERATOR, Accounts
 from arena.accounts.database import as_text
 from arena.accounts.submissions import REFUSED, VALID
 from arena.accounts.tokens import API, SCOPES, SESSION
-from arena.contest.checking import check_next
+from arena.contest.checking import check_begun, next_version
 from arena.contest.config import ContestConfig, read_contest
 from arena.contest.final import play_final
 from arena.contest.handing_in import hand_in
@@ -141,8 +141,9 @@ class Season:
             who, files = self.accounts.authors.get(self.ids[author]), {"mine.py": author.source()}
             hand_in(self.accounts, self.home, self.config, who, author.bot, files)
             self.submitted += 1
-        while check_next(self.accounts, self.home):
-            pass
+        while (version := next_version(self.accounts)) is not None:
+            self.accounts.submissions.begin_check(version)
+            check_begun(self.accounts, version, self.home)
         self.config = read_contest(self.configured(OPENING))
         self.accounts.contests.configure("cup", self.config.as_data(), OPERATOR)
 

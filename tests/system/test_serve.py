@@ -137,6 +137,35 @@ def test_every_page_fits_the_screen_and_axe_finds_nothing_serious(addresses, vis
         assert page.locator("main").count() == 1 and page.locator("h1").count() == 1, place
 
 
+MOST_BYTES = 200_000
+
+
+def weights(browser, address):
+    """Return the bytes of a page and of what it loads, as they were sent, by address; without pictures."""
+    context, loaded = browser.new_context(viewport=DESK), []
+    page = context.new_page()
+    page.on("requestfinished", lambda request: loaded.append(request))
+    page.goto(address)
+    page.wait_for_timeout(2000)  # what scripts ask for
+    found = {each.url: each.sizes()["responseBodySize"] for each in loaded if each.resource_type != "image"}
+    context.close()
+    return found
+
+
+def test_home_tournament_and_match_weigh_less_than_200_kb_with_scripts_and_styles(addresses, server, browser):
+    for place in ("/", "/tournaments/shown", next(place for place in addresses if "/matches/" in place)):
+        sizes = weights(browser, server + place)
+        assert server + place in sizes and any(".css" in url for url in sizes)
+        assert sum(sizes.values()) < MOST_BYTES, sizes
+
+
+def test_on_a_phone_the_names_in_standings_are_whole(addresses, visit):
+    page = visit("/tournaments/shown", PHONE)
+    names = page.locator(".leaderboard bdi.name")
+    assert LONG in names.all_inner_texts()
+    assert names.evaluate_all("names => names.every((name) => name.scrollWidth <= name.clientWidth)")
+
+
 def test_pages_say_the_same_without_scripts(addresses, visit):
     for place in addresses:
         page = visit(place, scripts=False)

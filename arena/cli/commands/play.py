@@ -20,6 +20,7 @@ from arena.cli.arguments import (
     SessionOptions,
     StopOptions,
     TournamentOptions,
+    TuneOptions,
     Workers,
 )
 
@@ -180,7 +181,8 @@ def compare(
     """Play two bots against each other until a test decides.
 
     The test is a sequential probability ratio test (SPRT); in every block of matches the bots swap seats.
-    With --from, two bots of any log are compared by the matches that it has of both, foreign results too.
+    With --from, two bots of any log are compared by the matches that it has of both, foreign results too; without B,
+    bot A with every other one, with p-values that hold for all of them together.
     """
     if source is None:
         from arena.workers.parent import preload
@@ -189,6 +191,28 @@ def compare(
     from arena.cli.comparing_logs import compare
 
     return compare(matchup, stop, source, workers, exit_code, as_json, same_rules, home)
+
+
+@app.command(epilog="Example: arena tune uct:simulations=100 --param exploration=0.2:3 --game magic_mids")
+def tune(
+    options: TuneOptions,
+    workers: Workers = None,
+    report: Annotated[bool, typer.Option("--report/--no-report", help="Write the report. Default: yes.")] = True,
+    as_json: AsJson = False,
+    same_rules: SameRules = False,
+    home: Home = None,
+) -> int:
+    """Tune parameters of a bot, and compare the result with the start on fresh seeds.
+
+    Each iteration lets two variants meet with common dice and moves towards the better one. The same command
+    resumes an interrupted run.
+    """
+    from arena.workers.parent import preload
+
+    preload()  # what workers need, while the rest is imported
+    from arena.cli.tuning import print_tuning
+
+    return print_tuning(options, workers, report, as_json, same_rules, home)
 
 
 @app.command(epilog="Example: arena replay 3f9a0c27-1 --in configs/demo.toml --audit")

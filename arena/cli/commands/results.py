@@ -70,6 +70,18 @@ def variance(boards: BoardOptions) -> None:
     print_variance(boards)
 
 
+@app.command(epilog="Example: arena costs configs/demo.toml --game epicycle")
+def costs(boards: BoardOptions) -> None:
+    """Print what a move of each bot took.
+
+    Times are those of the machine that played, from the log. What searches tried is told by bots that tell it, as uct
+    with visits=true.
+    """
+    from arena.cli.costs import print_costs
+
+    print_costs(boards)
+
+
 @app.command(epilog="Example: arena power configs/demo.toml greedy random --game epicycle --players 2")
 def power(
     boards: BoardOptions,
@@ -123,7 +135,7 @@ def plot(
         str,
         typer.Argument(
             metavar="WHAT",
-            help="ratings, crosstable, seats, variance, convergence, lengths, endings or clocks.",
+            help="ratings, responses, crosstable, seats, variance, convergence, lengths, endings or clocks.",
         ),
     ],
     game: Annotated[str | None, typer.Option(help="Only this game.")] = None,
@@ -144,7 +156,9 @@ def export(
     target: Target,
     what: Annotated[
         list[str] | None,
-        typer.Option(help="leaderboards, crosstable, matches or report, joined by commas. Default: leaderboards."),
+        typer.Option(
+            help="leaderboards, crosstable, costs, matches, paper or report, joined by commas. Default: leaderboards."
+        ),
     ] = None,
     format: Annotated[
         list[str] | None,
@@ -165,6 +179,26 @@ def export(
     from arena.cli.exporting import export_files
 
     export_files(target, what, format, columns, out, home)
+
+
+@app.command(epilog="Example: arena cite demo --format text")
+def cite(
+    target: Annotated[
+        str | None,
+        typer.Argument(metavar="CONFIG|DB", help="A tournament: how to reproduce it is told too."),
+    ] = None,
+    format: Annotated[
+        Literal["bibtex", "text", "cff"], typer.Option(help="cff is the format of CITATION.cff.")
+    ] = "bibtex",
+    home: Home = None,
+) -> None:
+    """Print how to cite the arena, and a tournament.
+
+    arena export --what paper writes the paragraphs, tables and references of a paper.
+    """
+    from arena.cli.citing import print_citation
+
+    print_citation(target, format, home)
 
 
 @app.command(epilog="Example: arena serve --open")

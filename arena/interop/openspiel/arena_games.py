@@ -25,15 +25,15 @@ MAX_SHARED_GAMES = 64
 
 shared_game = lru_cache(MAX_SHARED_GAMES)(load_game)
 
-_registered: set[str] = set()
+registered_games: set[str] = set()
 
 
 def register(names: Iterable[str]) -> None:
     """Register the games of these names, all or none; those that are registered already stay as they are."""
-    made = [(name, *_kind(name)) for name in dict.fromkeys(names) if name not in _registered]
+    made = [(name, *_kind(name)) for name in dict.fromkeys(names) if name not in registered_games]
     for name, game_type, make in made:
         pyspiel.register_game(game_type, make)
-        _registered.add(name)
+        registered_games.add(name)
 
 
 def suitable() -> list[str]:
@@ -48,7 +48,7 @@ def suitable() -> list[str]:
 
 def registered() -> list[str]:
     """Return the names in OpenSpiel of all that is registered, sorted."""
-    return sorted(ARENA_PREFIX + name for name in _registered)
+    return sorted(ARENA_PREFIX + name for name in registered_games)
 
 
 def _kind(name: str) -> tuple[pyspiel.GameType, type[ArenaGame]]:

@@ -75,7 +75,7 @@ def match_gif(match: StoredMatch) -> bytes:
     It has at most `MAX_GIF_FRAMES` frames, and sides of at most `MAX_GIF_SIDE` pixels; raises `StoreError` when the
     game does not draw its positions.
     """
-    plies = _spread(len(match.moves) + 1, MAX_GIF_FRAMES)
+    plies = spread(len(match.moves) + 1, MAX_GIF_FRAMES)
     pictures = _pictures(match, plies, False)
     sizes = [_size(picture, match) for picture in pictures]
     scale = MAX_GIF_SIDE / max(max(size) for size in sizes)
@@ -85,7 +85,7 @@ def match_gif(match: StoredMatch) -> bytes:
         data = _gif(frames)
         if len(data) <= MAX_GIF_BYTES or len(frames) <= 2:
             return data
-        frames = [frames[place] for place in _spread(len(frames), len(frames) // 2 + 1)]
+        frames = [frames[place] for place in spread(len(frames), len(frames) // 2 + 1)]
 
 
 def draw_pixels(
@@ -107,7 +107,7 @@ def write_pixels(
     return [write_file(file, [content]) for file, content in draw_pixels(match, png, gif, ply)]
 
 
-def _spread(count: int, most: int) -> list[int]:
+def spread(count: int, most: int) -> list[int]:
     """Return numbers below `count` in equal steps, at most `most` of them, the first and the last among them."""
     step = max(1, -(-(count - 1) // max(1, most - 1)))
     return sorted({*range(0, count - 1, step), count - 1})
@@ -180,7 +180,7 @@ def _frame(png: bytes, canvas: tuple[int, int]) -> Image.Image:
 def _gif(frames: Sequence[Image.Image]) -> bytes:
     """Return frames as a GIF with one set of colours, taken from some of them."""
     width, height = frames[0].size
-    chosen = _spread(len(frames), PALETTE_FRAMES)
+    chosen = spread(len(frames), PALETTE_FRAMES)
     sheet = Image.new("RGB", (width, height * len(chosen)))
     for place, number in enumerate(chosen):
         sheet.paste(frames[number], (0, height * place))

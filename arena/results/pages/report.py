@@ -27,7 +27,9 @@ from arena.results.matches import chosen_boards, seat_frame
 from arena.results.pages.figures import BoardResults, Figure, check_figure, figure, figures, render, shortened
 from arena.results.pages.templates import board_name, single_file, unpacked
 from arena.results.tables import records
+from arena.results.tuning_curve import curve_of_board
 from arena.results.variance import board_variance
+from arena.schedule.scheduler import StandingsTable
 from arena.store import Store
 from arena.tournament.counted import BoardMatches
 from arena.tournament.tournament import Tournament
@@ -57,6 +59,8 @@ class BoardPage:
     """As terminals show it."""
     notes: list[str]
     """What stands below the leaderboard."""
+    standings: list[tuple[StandingsTable, pd.DataFrame]]
+    """What the kind of schedule shows, with its rows as a frame."""
     figures: dict[str, Figure]
     misfits: pd.DataFrame | None
     cycles: pd.DataFrame | None
@@ -98,6 +102,8 @@ def board_results(tournament: Tournament, index: int, known: ComputedResults | N
         calls=_calls(store, board.game, played),
         limits=schedule.limits,
         out=out,
+        entries=[schedule.entries[entry] for entry in sorted(board.entries)],
+        curve=curve_of_board(schedule, index),
     )
 
 
@@ -207,6 +213,7 @@ def _without_pictures(
         leaders=_leaders(table),
         leaderboard=pd.DataFrame(cells(table)),
         notes=notes_below(table),
+        standings=[(each, pd.DataFrame(each.rows, columns=list(each.columns))) for each in tournament.standings(index)],
         figures=drawn,
         misfits=misfits,
         cycles=cycles,

@@ -23,6 +23,7 @@ class Adaptive(Scheduler):
     """All sets of bots, with most blocks where ranks are least certain."""
 
     kind = "adaptive"
+    purpose = "the order of bots that are close to each other"
     hints: ClassVar[ConfigHints] = {"first_blocks": (2, "adaptive: blocks of every table before the rest is given out")}
 
     first_blocks: Annotated[int, Field(ge=2, le=10_000_000)] | None = None

@@ -25,7 +25,6 @@ class Duel(Scheduler):
 
     kind = "duel"
     configurable = False
-    takes_turns = True
 
     bots: Annotated[tuple[str, str], BeforeValidator(as_tuple)]
     """Labels of the two, ordered by key."""
@@ -43,6 +42,9 @@ class Duel(Scheduler):
     def tables(self, board: Board, entries: Sequence[Entry]) -> Sequence[Table]:
         labels = [entry.label for entry in entries]
         return (tuple(labels.index(label) for label in (*self.bots, *self.fillers)),)
+
+    def takes_turns(self, players: int) -> bool:
+        return True
 
     def base_order(self, players: int, table: Table, number: int) -> Table:
         """Return the two, then the others seat by seat from theirs on."""

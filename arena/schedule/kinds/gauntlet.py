@@ -17,6 +17,7 @@ class Gauntlet(Scheduler):
     """All sets of bots with the `challenger`."""
 
     kind = "gauntlet"
+    purpose = "one bot against all others"
     hints: ClassVar[ConfigHints] = {"challenger": ("greedy", "gauntlet: the bot in every table; by default the first")}
 
     challenger: str | None = None

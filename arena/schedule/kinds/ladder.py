@@ -57,6 +57,7 @@ class Ladder(Scheduler):
     kind = "ladder"
     configurable = False
     has_rounds = True
+    has_events = True
 
     round: Annotated[int, Field(ge=0, le=10_000_000)]
     """Number of the round, from 1; 0 before the first."""

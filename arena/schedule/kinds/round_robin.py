@@ -16,6 +16,7 @@ class RoundRobin(Scheduler):
     """All sets of bots."""
 
     kind = "round_robin"
+    purpose = "all ratings, and how each bot does against each"
 
     max_tables: Annotated[int, Field(ge=1, le=1_000_000)] = 10_000
     """With more sets of bots than this on a board, a balanced sample of them is played."""

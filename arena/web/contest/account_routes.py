@@ -229,7 +229,7 @@ def _add_tokens(app: FastAPI, portal: Portal) -> None:
         fields = await fields_of(request)
 
         def issue() -> Response:
-            grant = portal.door.signed_in(request)
+            grant = portal.submitter(request)
             scopes = [scope for scope in fields.get("scopes", "").split() if scope in grant.scopes]
             try:
                 label = fields.get("label", "").strip()

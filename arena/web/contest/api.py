@@ -26,6 +26,7 @@ from arena.results.match_filter import MatchFilter, MatchKey
 from arena.web.catalog import NotFoundError
 from arena.web.contest.access import RateError, SignInError, bearer_of, client_of
 from arena.web.contest.portal import Portal
+from arena.web.contest.review_api import add_review
 from arena.web.contest.routes import received_from
 from arena.web.contest.standings import standings_json
 from arena.web.contest.views import ContestView, check_sees_matches, is_frozen
@@ -187,6 +188,7 @@ def add_api(app: FastAPI, portal: Portal) -> None:
     _add_reading(api, portal)
     _add_bots(api, portal)
     _add_matches(api, portal)
+    add_review(api, portal)
     _add_changes(api, portal)
     app.mount(API_PREFIX, api)
 

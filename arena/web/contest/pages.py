@@ -16,6 +16,7 @@ from arena.core.errors import AccountError, ArenaError
 from arena.results.match_filter import MatchFilter
 from arena.results.pages.templates import markdown
 from arena.web.catalog import NotFoundError
+from arena.web.contest.own_bot import OwnBot, own_bot
 from arena.web.contest.portal import Portal
 from arena.web.contest.standings import ROWS_SHOWN, Row, StandingsView
 from arena.web.contest.views import ContestView, check_sees_matches, entries_of
@@ -171,8 +172,9 @@ def bot_page(portal: Portal, request: Request, view: ContestView, bot: ContestBo
     is_own = grant is not None and (grant.author.id == bot.author or grant.author.is_organiser)
     versions = portal.accounts.submissions.versions(bot.id)
     standings = portal.standings(view)
-    boards = [(board.title, board.line_of(bot.id)) for board in standings.boards] if standings else []
-    looks = _looks(portal, view, versions) if _sees_matches(portal, view, grant) else []
+    boards = [(board.title, board.row_of(bot.id)) for board in standings.boards] if standings else []
+    sees_matches = _sees_matches(portal, view, grant)
+    own = own_bot_of(portal, view, versions) if is_own and sees_matches else None
     return page(
         "contest_bot.html",
         portal.links,
@@ -183,10 +185,20 @@ def bot_page(portal: Portal, request: Request, view: ContestView, bot: ContestBo
         is_own=is_own,
         versions=[each for each in versions if is_own or each.state == "valid"],
         row=standings.row_of(bot.id) if standings else None,
-        boards=[(title, line) for title, line in boards if line is not None],
-        looks=looks,
+        boards=[(title, row) for title, row in boards if row is not None],
+        own=own,
+        seconds_per_move=view.config.limits.seconds_per_move,
+        looks=_looks(portal, view, versions) if own is None and sees_matches else [],
         season=view.season(),
     )
+
+
+def own_bot_of(portal: Portal, view: ContestView, versions: list[BotVersion]) -> OwnBot | None:
+    """Return what the author of a bot sees of it; None where nothing has been played yet, or it cannot be read now."""
+    try:
+        return own_bot(portal.catalog, portal.catalog.log(view.season()), versions)
+    except ArenaError:
+        return None
 
 
 def _looks(portal: Portal, view: ContestView, versions: list[BotVersion]) -> list[Look]:
@@ -238,7 +250,7 @@ def final_page(portal: Portal, request: Request, view: ContestView, start: int) 
     )
 
 
-CERTIFICATE = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1120 790" width="1120" height="790" role="img"
+CERTIFICATE = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1120 790" role="img"
  font-family="Georgia, serif" text-anchor="middle" fill="#1d2733"><title>{title}</title>
 <rect width="1120" height="790" fill="#fffdf7"/>
 <rect x="24" y="24" width="1072" height="742" fill="none" stroke="#b8860b" stroke-width="3"/>

@@ -15,7 +15,8 @@ from arena.accounts.contests import OPEN
 from arena.accounts.tokens import SUBMIT
 from arena.core.errors import AccountError, BotError
 from arena.core.names import CONTESTS_FOLDER
-from arena.registry.uploads import UploadedBot, uploaded_bot
+from arena.registry.bundles import Bundle
+from arena.registry.uploads import uploaded_bot
 from arena.web.catalog import ContestLine, Log, LogCatalog, LogNames, NotFoundError
 from arena.web.compute_process import ComputeProcess, ComputingError
 from arena.web.contest.access import Door
@@ -134,8 +135,8 @@ class Portal:
         finally:
             self._uploads.discard(author)
 
-    def read_upload(self, files: Mapping[str, bytes], main: str) -> UploadedBot:
-        """Return the bot in uploaded files; raises `BotError`.
+    def read_upload(self, files: Mapping[str, bytes], main: str) -> tuple[Bundle, str]:
+        """Return the bundle and the class of the bot in uploaded files; raises `BotError`.
 
         They are read in a process of their own, since to parse Python may take seconds, and all that a hostile file can
         end is that process.

@@ -64,19 +64,6 @@ class Row(NamedTuple):
     is_mine: bool
 
 
-class BoardLine(NamedTuple):
-    """A line of the standings of a board."""
-
-    bot: str
-    name: str
-    rank: int
-    ranks: str
-    """The ranks that are possible."""
-    rating: str
-    """With its interval."""
-    matches: int
-
-
 class RankHistory:
     """The overall ranks of bots, whatever their version, after each of the latest rounds."""
 
@@ -124,24 +111,17 @@ class Listing(NamedTuple):
 class BoardView:
     """The standings of a board."""
 
-    def __init__(self, view: ContestView, title: str, rows: Sequence[BoardRow], places: Mapping[str, int]) -> None:
-        self.title, self._view, self._rows, self._places = title, view, rows, places
+    def __init__(self, title: str, rows: Sequence[BoardRow], places: Mapping[str, int]) -> None:
+        self.title, self._rows, self._places = title, rows, places
 
-    def first(self, most: int) -> list[BoardLine]:
-        """Return the lines of the best bots."""
-        return [self._line(row) for row in self._rows[:most]]
+    def first(self, most: int) -> list[tuple[str, BoardRow]]:
+        """Return the rows of the best bots with the bots' ids, which are empty for bots of the house."""
+        return [(bot_of(row.bot), row) for row in self._rows[:most]]
 
-    def line_of(self, bot: str) -> BoardLine | None:
-        """Return the line of a bot; None where it has none."""
+    def row_of(self, bot: str) -> BoardRow | None:
+        """Return the row of a bot; None where it has none."""
         place = self._places.get(bot)
-        return None if place is None else self._line(self._rows[place])
-
-    def _line(self, row: BoardRow) -> BoardLine:
-        rating = "" if row.rating is None else f"{row.rating:.2f}"
-        if row.low is not None and row.high is not None:
-            rating += f" ± {(row.high - row.low) / 2:.2f}"
-        ranks = _possible(row.rank_low, row.rank_high)
-        return BoardLine(bot_of(row.bot), self._view.name(row.bot), row.rank, ranks, rating, row.matches)
+        return None if place is None else self._rows[place]
 
 
 class StandingsView:
@@ -184,7 +164,7 @@ class StandingsView:
     def boards(self) -> list[BoardView]:
         """The standings of all boards; none while they are frozen."""
         return [
-            BoardView(self._view, board_name(board.game, board.players), board.rows, places)
+            BoardView(board_name(board.game, board.players), board.rows, places)
             for board, places in zip(self._found.boards, self._listing.on_boards, strict=True)
         ]
 

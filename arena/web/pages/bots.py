@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from arena.core.errors import ArenaError
+from arena.plan.model import BotRecord
 from arena.schedule.foreign import is_foreign_name
 from arena.web.catalog import Log, LogCatalog, LogPlan, NotFoundError
 from arena.web.filters import game_name, name_in
@@ -18,10 +19,17 @@ class Contestant(NamedTuple):
 
     log: Log
     plan: LogPlan
-    label: str
-    spec: str
-    identity: str
-    isolation: str
+    bot: BotRecord
+
+
+class ListedBot(NamedTuple):
+    """A bot in the list of all."""
+
+    name: str
+    versions: int
+    games: list[str]
+    """Names of the games that it plays."""
+    logs: list[str]
 
 
 class Result(NamedTuple):
@@ -44,9 +52,14 @@ def list_of(catalog: LogCatalog, links: Links) -> Page:
     contestants, problems = _contestants(catalog)
     by_name: dict[str, list[Contestant]] = {}
     for each in contestants:
-        by_name.setdefault(name_in(each.spec), []).append(each)
+        by_name.setdefault(name_in(each.bot.spec), []).append(each)
     rows = [
-        (name, len({each.identity for each in of}), sorted({each.log.name for each in of}))
+        ListedBot(
+            name,
+            len({each.bot.identity for each in of}),
+            sorted({game for each in of for game in _games(each)}),
+            sorted({each.log.name for each in of}),
+        )
         for name, of in sorted(by_name.items())
     ]
     return page("bots.html", links, title="Bots", rows=rows, problems=problems)
@@ -55,12 +68,12 @@ def list_of(catalog: LogCatalog, links: Links) -> Page:
 def page_of(catalog: LogCatalog, links: Links, name: str) -> Page:
     """Return the page of a bot, by the name in its spec."""
     contestants, problems = _contestants(catalog)
-    mine = [each for each in contestants if name_in(each.spec) == name]
+    mine = [each for each in contestants if name_in(each.bot.spec) == name]
     if not mine:
         raise NotFoundError("no bot of this name has played here")
     versions: dict[str, list[Contestant]] = {}
     for each in mine:
-        versions.setdefault(each.identity, []).append(each)
+        versions.setdefault(each.bot.identity, []).append(each)
     ends = catalog.deadline()
     results = [result for each in mine for result in _results(catalog, each, ends)]
     games = sorted({game_name(result.game) for result in results if not is_foreign_name(result.game)})
@@ -89,24 +102,33 @@ def _contestants(catalog: LogCatalog) -> tuple[list[Contestant], list[str]]:
         except ArenaError as error:
             problems.append(catalog.words(error))
             continue
-        found += [Contestant(log, plan, bot.label, bot.spec, bot.identity, bot.isolation) for bot in plan.resolved.bots]
+        found += [Contestant(log, plan, bot) for bot in plan.resolved.bots]
     return found, problems
+
+
+def _games(of: Contestant) -> set[str]:
+    """Return the games of a bot in a tournament, without their options."""
+    schedule = of.plan.schedule
+    entry = of.plan.resolved.bots.index(of.bot)
+    return {
+        game_name(board.game) for board in schedule.boards if entry in board.entries and not is_foreign_name(board.game)
+    }
 
 
 def _results(catalog: LogCatalog, of: Contestant, ends: float | None) -> list[Result]:
     """Return the rows of a bot on the boards of a tournament; none where it has no complete block."""
-    schedule, found = of.plan.schedule, []
-    entry = [entry.label for entry in schedule.entries].index(of.label)
+    schedule, label, found = of.plan.schedule, of.bot.label, []
+    entry = of.plan.resolved.bots.index(of.bot)
     places = [index for index, board in enumerate(schedule.boards) if entry in board.entries]
     for place, known in zip(places, standings(catalog, of.log, places, ends), strict=True):
         board, shown = schedule.boards[place], known.value if known else Standings({}, 0, [])
         names = shown.cells.get("bot", [])
         mine = {
-            heading: [text for text, label in zip(texts, names, strict=True) if label == of.label]
+            heading: [text for text, name in zip(texts, names, strict=True) if name == label]
             for heading, texts in shown.cells.items()
         }
         waits = known is None or catalog.is_old(of.log, known)
-        if waits or of.label in names:
+        if waits or label in names:
             found.append(
                 Result(
                     of,

@@ -79,13 +79,13 @@ class LiveBoard:
         """Whether its moves are not those of the plan's game, or that draws nothing."""
         self.ended_ticks = 0
 
-    def _begin(self) -> None:
+    def begin(self) -> None:
         self.state, self._drawn, self._movers = self.game.new_initial_state(), 0, []
 
     def take(self, match: InPlay) -> None:
         """Learn how far a match in play has come; it begins again when its moves are others."""
         if match.moves[: self._drawn] != self.moves[: self._drawn]:
-            self._begin()
+            self.begin()
         self.moves, self.ended_ticks = match.moves, 0
         self.evaluations = {ply: tuple(each / EVALUATION_STEPS for each in steps) for ply, *steps in match.evaluations}
 
@@ -96,7 +96,7 @@ class LiveBoard:
             moves.append(state.string_to_action(word))
             state.apply_action(moves[-1])
         if moves[: self._drawn] != self.moves[: self._drawn]:
-            self._begin()
+            self.begin()
         self.moves = moves
         self.evaluations = {
             ply: each.evaluation for ply, each in result.estimates.items() if each.evaluation is not None
@@ -161,7 +161,7 @@ class Watcher:
 
     def __init__(self, catalog: LogCatalog, links: Links, name: str) -> None:
         self._catalog, self._links, self._name = catalog, links, name
-        self._feed: InPlayFeed | None = None
+        self.feed: InPlayFeed | None = None
         self._slots: list[LiveBoard | None] = [None] * MAX_SHOWN_MATCHES
         self._event = ""
 
@@ -177,9 +177,9 @@ class Watcher:
     def look(self) -> tuple[bool, list[LiveBoard]]:
         """Draw what is new; return whether anything is, and the boards that are shown."""
         log = self._catalog.log(self._name)
-        first = self._feed is None
-        self._feed = self._feed or InPlayFeed(log.path.parent)
-        shown = self._feed.read(FIRST_WAIT_SECONDS if first else 0.0)
+        first = self.feed is None
+        self.feed = self.feed or InPlayFeed(log.path.parent)
+        shown = self.feed.read(FIRST_WAIT_SECONDS if first else 0.0)
         changed = self._seat(log, {each.id: each for each in shown}) if shown or any(self._slots) else False
         boards = [each for each in self._slots if each is not None and not each.is_failed]
         return changed, [each for each in boards if each.frames]
@@ -230,8 +230,8 @@ class Watcher:
 
     def close(self) -> None:
         """Stop watching."""
-        if self._feed is not None:
-            self._feed.close()
+        if self.feed is not None:
+            self.feed.close()
 
 
 def _board_of(plan: LogPlan, match: InPlay) -> LiveBoard | None:

@@ -13,7 +13,7 @@ from arena.registry.submissions import submitted
 from arena.sessions.registry import MAX_SESSIONS, RegisteredSession, SessionRegistry
 from arena.sessions.setup import PERSON
 from arena.web import play_data
-from arena.web.bot_choices import bot_choices
+from arena.web.ladder import bot_choices
 from arena.web.lessons import lessons_of
 from arena.web.links import Links
 from arena.web.person_strength import MIN_MATCHES, like_person

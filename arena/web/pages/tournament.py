@@ -11,10 +11,11 @@ from arena import api
 from arena.core.errors import BotError
 from arena.registry.submissions import INDEX_FILE, submissions_folder, submitted
 from arena.results.pages.figures import render
-from arena.results.run_status import RUNNING, BoardStatus, RunStatus
+from arena.results.run_status import RUNNING, RunStatus
+from arena.tournament.tournament import BoardStatus
 from arena.web.catalog import Log, LogCatalog, LogPlan, NotFoundError
 from arena.web.filters import name_in
-from arena.web.highlights import FEATURED, featured
+from arena.web.highlights import Highlight, featured
 from arena.web.links import Links
 from arena.web.pages.matches import MatchLine, lines_of
 from arena.web.rendering import Page, fragment, page
@@ -27,14 +28,8 @@ MATCHES_SHOWN = 5
 """Newest matches that are listed."""
 
 
-class FeaturedMatch(NamedTuple):
-    """A match that is shown before all others, with the reason."""
-
-    title: str
-    why: str
-    line: MatchLine
-    ply: int | None
-    """After which its position is drawn; None for the last one."""
+FeaturedMatch = tuple[Highlight, MatchLine]
+"""A match that is shown before all others, with the reason."""
 
 
 class Board(NamedTuple):
@@ -166,10 +161,7 @@ def _featured(catalog: LogCatalog, log: Log, plan: LogPlan, boards: list[Board])
         chosen = featured(catalog, log, rated)
         _, view = catalog.view(log)
         lines = lines_of(log, view, plan, [each.number for each in chosen])
-        return [
-            FeaturedMatch(FEATURED[each.kind], each.why, line, each.ply)
-            for each, line in zip(chosen, lines, strict=True)
-        ]
+        return list(zip(chosen, lines, strict=True))
 
     key, urgent = (log.path, "featured"), not log.is_running()
     patience = None if catalog.patience is None else FEATURED_TIMEOUT_SECONDS
@@ -180,8 +172,10 @@ def _featured(catalog: LogCatalog, log: Log, plan: LogPlan, boards: list[Board])
 
 def _card(links: Links, log: Log, chosen: list[FeaturedMatch] | None) -> str:
     """Return the address of the drawing that stands for a tournament on other sites; empty where it has none."""
-    drawn = [each for each in chosen or [] if each.line.plies is not None]
-    return links.position(log.name, drawn[0].line.id, drawn[0].ply, "png") if drawn else ""
+    drawn = (
+        links.position(log.name, line.id, each.ply, "png") for each, line in chosen or [] if line.plies is not None
+    )
+    return next(drawn, "")
 
 
 def _authors(catalog: LogCatalog, plan: LogPlan) -> dict[str, str]:

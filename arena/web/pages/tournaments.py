@@ -55,7 +55,7 @@ def page_of(catalog: LogCatalog, links: Links) -> Page:
         shown=shown,
         contests=catalog.contests(CONTESTS_SHOWN),
         taught=[engine.game_type(name) for name in sorted(engine.game_names()) if lessons_of(name)],
-        card=links.position(shown[0].name, shown[1].id, format="png") if shown else "",
+        card=links.position(shown[0].name, shown[1].id, format="png") if shown and shown[1] else "",
         home=catalog.home.name,
         scripts=["live.js", "waiting.js"] if links.is_live else [],
         **now,
@@ -103,8 +103,11 @@ def _latest(catalog: LogCatalog, rows: list[Row]) -> list[tuple[Row, list[Podium
     return found
 
 
-def _shown(catalog: LogCatalog, rows: list[Row]) -> tuple[Log, MatchLine] | None:
-    """Return the first tournament that has a match with moves, and the newest of them; None where there is none."""
+def _shown(catalog: LogCatalog, rows: list[Row]) -> tuple[Log, MatchLine | None] | None:
+    """Return the first tournament that runs or has a match with moves, and the newest of them; None where there is none.
+
+    The match is None while it is looked up, or has not been played: an open page asks for it, and for those in play.
+    """
     for row in rows[:LATEST_SHOWN]:
         if row.status is None or row.status.foreign:
             continue
@@ -114,8 +117,8 @@ def _shown(catalog: LogCatalog, rows: list[Row]) -> tuple[Log, MatchLine] | None
             )
         except ArenaError:
             continue
-        if newest is not None and newest.value:
-            return row.log, newest.value[0]
+        if newest is None or newest.value or row.status.state == RUNNING:
+            return row.log, newest.value[0] if newest and newest.value else None
     return None
 
 

@@ -160,6 +160,10 @@ export class Board {
 
   /** What a part is called, with its player's name and its size in a word. @param {string} part */
   label(part) {
+    const turn = /^turn-(\d)$/.exec(part);
+    if (turn) return turn[1] === "0" ? "not turned" : `${90 * Number(turn[1])}° clockwise`;
+    const ring = /^tile-([LMSO]{2,})$/.exec(part);
+    if (ring) return `${[...ring[1]].map((letter) => SIZES[letter]).join(", ")}, clockwise`;
     const found = /^(hand|fighter|tile)-(\d)(?:-(\w))?$/.exec(part);
     if (!found) return words(part);
     const owner = this.players[Number(found[2])] ?? `seat ${found[2]}`;

@@ -56,8 +56,8 @@ async function choose(action) {
   const [told, after] = await Promise.all([ask(`${root}/analysis/told?${query()}&action=${action.action}`), ask(`${root}/analysis/state?${query(action.text)}`)]);
   if (after && !after.error) board.show({ ...after, legal: [] }, "The task is done: go on below.", told?.motions ?? []);
   const what = told?.text ? `${told.text} ` : "";
-  find("status").textContent = right ? "Well done." : "That is legal, but not the task.";
-  find("praise").textContent = what + (right ? task.praise : task.hint);
+  find("status").textContent = right ? "Done: go on below the board." : "Not yet: see below the board.";
+  find("praise").textContent = right ? `Well done. ${what}${task.praise}` : `That is legal, but not the task. ${what}${task.hint}`;
   find("praise").hidden = false;
   if (right) solved.add(number);
   const last = number === tasks.length - 1;
@@ -71,13 +71,20 @@ async function choose(action) {
 
 function fromAddress() {
   number = Math.min(tasks.length, Math.max(1, Number(location.hash.slice(1)) || 1)) - 1;
-  start();
+  return start();
 }
 
-find("again").addEventListener("click", start);
+/** Read on at the task, which is above the board. @param {() => Promise<void>} begin */
+async function goTo(begin) {
+  await begin();
+  find("lesson-title").focus({ preventScroll: true });
+  find("lesson-title").scrollIntoView();
+}
+
+find("again").addEventListener("click", () => goTo(start));
 find("next").addEventListener("click", () => {
   location.hash = String(number + 2);
 });
-addEventListener("hashchange", fromAddress);
+addEventListener("hashchange", () => goTo(fromAddress));
 narrow.addEventListener("change", start);
 fromAddress();

@@ -8,6 +8,9 @@ const problem = find("problem");
 /** How many plies are told at once, on a narrow screen and on others; those before them are folded. */
 const NARROW_NEWS = 6;
 const WIDE_NEWS = 12;
+/** How many plies before the last one are shown again to see how a match ended, and how long each. */
+const END_PLIES = 3;
+const END_MILLISECONDS = 1500;
 /** @type {any} */
 let now = null;
 /** @type {number | null} The ply of an earlier position that is shown in place of the last one. */
@@ -179,12 +182,17 @@ function moves(data) {
   place.scrollTop = place.scrollHeight;
 }
 
-/** Show an earlier position. @param {number} ply */
+/** Show an earlier position, or the last one. @param {number} ply */
 async function look(ply) {
   if (ply === now.plies.length) {
     shown = null;
     return draw(now);
   }
+  return showAt(ply);
+}
+
+/** Show the position after a ply, with what the ply did. @param {number} ply */
+async function showAt(ply) {
   const then = await ask(`${base}/at?ply=${ply}&${width()}`);
   if (!then || then.error) return complain(then?.error ?? "");
   shown = ply;
@@ -195,14 +203,17 @@ async function look(ply) {
   find("status").replaceChildren(`After ply ${ply} of ${now.plies.length}: ${words} `, link);
 }
 
-/** Show how the match ended: the last moves again, one after the other. */
+/** Show how the match ended: the last moves again, one after the other, each with what it did. */
 async function replayEnd() {
-  const last = now.plies.length;
+  const match = now;
   find("board").scrollIntoView({ block: "center" });
-  for (let ply = Math.max(0, last - 3); ply <= last; ply += 1) {
-    await look(ply);
-    if (ply < last) await sleep(1200);
+  for (let ply = Math.max(0, match.plies.length - END_PLIES); ply <= match.plies.length; ply += 1) {
+    await showAt(ply);
+    await sleep(END_MILLISECONDS);
+    if (now !== match || shown !== ply) return; // something else is looked at
   }
+  shown = null;
+  draw(match);
 }
 
 /** Clocks of persons run between what the server says. */

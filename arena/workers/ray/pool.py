@@ -70,17 +70,17 @@ class RayPool:
         self._lock = threading.Lock()
         self._closed = self._retired = False
         self._ended = threading.Event()
-        self._folder = tempfile.mkdtemp(prefix="arena-ray-", dir="/tmp")  # Ray's sockets: 107 bytes of path at most
-        self._process, self._connection = _start_driver(self._folder)
+        self.folder = tempfile.mkdtemp(prefix="arena-ray-", dir="/tmp")  # Ray's sockets: 107 bytes of path at most
+        self.process, self._connection = start_driver(self.folder)
         with contextlib.suppress(OSError):  # it has ended, which `join` reports
-            self._connection.send(ClusterOrder(address, count, self._folder, plan))
-        self._silent, self._looked = 0.0, time.monotonic()
+            self._connection.send(ClusterOrder(address, count, self.folder, plan))
+        self._silent, self.looked_at = 0.0, time.monotonic()
 
     def join(self) -> None:
         """Wait until the first worker can play, or the pool is closed; raises `ClusterError` when none will."""
         try:
             while not (self._load or self._closed):
-                self._take(JOIN_SECONDS)
+                self.take_events(JOIN_SECONDS)
         except BaseException:
             self._end(lost=True)
             raise
@@ -110,7 +110,7 @@ class RayPool:
         lost = False
         try:
             while not self._closed:
-                self._take(SILENCE_SECONDS)
+                self.take_events(SILENCE_SECONDS)
         except Exception as error:
             lost = True
             failure = error if isinstance(error, ClusterError) else ClusterError(f"Ray failed: {error}")
@@ -118,24 +118,24 @@ class RayPool:
         finally:
             self._end(lost)
 
-    def _take(self, limit: float) -> None:
+    def take_events(self, limit: float) -> None:
         """Take what the driver says next, if it says something soon; raises `ClusterError` when the head was silent."""
         try:
             if self._connection.poll(POLL_SECONDS):
-                self._take_event(self._connection.recv())
+                self.take_event(self._connection.recv())
             now = time.monotonic()
-            self._silent += min(now - self._looked, MAX_SILENCE_PER_LOOK_SECONDS)
-            self._looked = now
+            self._silent += min(now - self.looked_at, MAX_SILENCE_PER_LOOK_SECONDS)
+            self.looked_at = now
             if self._silent > limit:
                 raise ClusterError(f"{self._where()} has not answered for {limit:g} s: its head is lost, or cut off")
         except (EOFError, OSError):
-            why = "" if self._load else f" ({_last_line(Path(self._folder, STDERR_FILE))})"
+            why = "" if self._load else f" ({_last_line(Path(self.folder, STDERR_FILE))})"
             raise ClusterError(f"{self._where()} is lost: Ray has ended{why}") from None
 
     def _where(self) -> str:
         return "Ray on this machine" if self._address is None else f"the Ray cluster at {self._address}"
 
-    def _take_event(self, event: ClusterEvent) -> None:
+    def take_event(self, event: ClusterEvent) -> None:
         match event:
             case ClusterAlive():  # workers may play on for a while when the head is gone
                 self._silent = 0.0
@@ -182,16 +182,16 @@ class RayPool:
         """
         self._connection.close()
         until = time.monotonic() + LEAVE_SECONDS
-        while not lost and self._process.poll() is None and time.monotonic() < until and not self._hurries():
+        while not lost and self.process.poll() is None and time.monotonic() < until and not self._hurries():
             time.sleep(POLL_SECONDS)
         if lost or not self._hurries():
-            kill_tree(self._process.pid)
-            self._process.wait()
-            shutil.rmtree(self._folder, ignore_errors=True)
+            kill_tree(self.process.pid)
+            self.process.wait()
+            shutil.rmtree(self.folder, ignore_errors=True)
         self._ended.set()
 
 
-def _start_driver(folder: str) -> tuple[subprocess.Popen[bytes], Connection]:
+def start_driver(folder: str) -> tuple[subprocess.Popen[bytes], Connection]:
     """Start the process that knows Ray, out of reach of Ctrl-C, in an empty folder: Ray adds it to search paths."""
     ours, theirs = socket.socketpair()
     with theirs, Path(folder, STDERR_FILE).open("wb") as complaints:

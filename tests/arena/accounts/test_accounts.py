@@ -466,7 +466,7 @@ def test_a_request_that_began_before_its_author_was_erased_leaves_nothing_behind
     with pytest.raises(AccountError, match="is erased"):
         accounts.tokens.issue(ann, "api", ["read"], ann.id)
     assert [bot.id for bot in accounts.submissions.bots("cup")] == ["b1"]
-    assert accounts.submissions.all_erased_bundles() == {SOURCE[0]}
+    assert accounts.submissions.erased_bundles() == {SOURCE[0]}
 
 
 def test_the_page_of_files_describes_every_table(accounts):

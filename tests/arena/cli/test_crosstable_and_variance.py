@@ -17,6 +17,7 @@ from arena.cli.crosstable import findings
 from arena.cli.variance import seats_in_words, share_columns, shares_in_words
 from arena.results.crosstable import crosstable, of_bot
 from arena.results.matches import choose_boards
+from arena.stats.multiple import holm
 from tests.arena.stats.test_head_to_head import cyclic_board
 from tests.support.tournaments import home_of, log_of, write
 
@@ -92,6 +93,29 @@ def test_the_pairs_of_one_bot_are_those_of_all_seen_from_its_side(here, capsys):
             (other["losses"], other["wins"]) if turned else (other["wins"], other["losses"])
         )
         assert float(row.z) == (-1 if turned else 1) * float(other["z"])
+
+
+def test_one_bot_is_compared_with_all_others_by_the_matches_of_a_log(here, capsys):
+    mine = json.loads(say(capsys, "compare greedy --from t.toml --players 3 --json"))[0]["crosstable"]
+    assert mine == json.loads(say(capsys, "crosstable t.toml --players 3 --bot greedy --format json"))[0]["crosstable"]
+    p, adjusted = ([row[name] for row in mine] for name in ("p_value", "p_adjusted"))
+    assert adjusted == pytest.approx(holm(np.array(p)).tolist(), rel=1e-3)
+    table = say(capsys, "compare greedy --from t.toml --players 3")
+    apart = sum(each <= 0.05 for each in adjusted)
+    assert "p (Holm)" in table
+    assert f"{apart} of 3 pairs differ significantly when all are tested at once (Holm, 5 %)" in table
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("compare greedy --game epicycle", "is missing: another bot; only with --from it may be left out"),
+        ("compare greedy --from t.toml --elo1 10", "is about two bots, and B is missing"),
+    ],
+)
+def test_the_second_bot_of_a_comparison_may_be_left_out_only_for_matches_of_a_log(here, capsys, line, reason):
+    assert run_command(line.split()) == 2
+    assert reason in " ".join(capsys.readouterr().err.split())
 
 
 def test_the_matrix_has_every_pair_twice(here, capsys):

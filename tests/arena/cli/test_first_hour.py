@@ -27,6 +27,7 @@ from arena.core.paths import HOME_FILE
 from arena.plan.config import Config, config_from
 from arena.plan.resolve import make_plan
 from arena.schedule.kinds import kinds
+from arena.schedule.kinds.knockout import Knockout
 from tests.support.terminal import Terminal
 
 BOT = """from bots import Bot
@@ -121,8 +122,8 @@ def test_a_folder_without_a_written_file_is_another_tournament(fresh, capsys):
         ("run --game epicycle --bots greedy,random --blocks many", "--blocks many: must be a whole number"),
         ("run --game epicycle --bots greedy,random --opening two", "opening = 'two': must be none or random:k"),
         (
-            "run --game epicycle --bots greedy,random --schedule swiss",
-            "schedule = 'swiss': not a choice; known: ",
+            "run --game epicycle --bots greedy,random --schedule roulette",
+            "schedule = 'roulette': not a choice; known: ",
         ),
         ("run --game epicycle --bots greedy,random --schedule gauntlet:challenger=uct", "no bot has that label"),
         ("run --game epicycle --bots greedy,random --isolation jail", "--isolation jail: not a choice"),
@@ -191,6 +192,7 @@ def test_every_line_that_is_commented_out_is_a_key_with_its_comment(fresh):
     assert {"challenger", "first_blocks"} < set(keys) - {"limits"} < known
     assert set(keys["limits"]) == {"seconds_per_move", "memory"}
     assert f"arena run '{fresh}/a b'" in text.splitlines()[0]
+    assert f"# knockout: {Knockout.purpose}" in text
     usual = Config(name="x", games=({"game": "epicycle"},), bots=({"bot": "random"},))
     assert (keys["seed"], keys["forfeit_limit"]) == (usual.seed, usual.forfeit_limit)
     assert keys["schedule"] == usual.schedule.kind

@@ -27,7 +27,7 @@ def test_a_conversation_lists_moves_refuses_others_takes_back_and_ends(talk):
     assert code == 0
     assert "S-  L-" in said
     assert "'X9' is not an action of epicycle" in said
-    assert "S+ is not legal. The piece in slot 0 is S like the one played" in said
+    assert "S+ is not legal. The piece in slot 0 is small like the one played" in said
     assert "500 simulations" in said
     assert "Back to ply 0." in said
     assert "forfeited: resigned" in said

@@ -105,11 +105,13 @@ def test_boards_that_are_rated_early_are_a_line_each_where_there_is_no_terminal_
     bots = [{"bot": name} for name in ("random", "greedy", "cautious")]
     plan = api.load_plan({"name": "cup", "games": [{"game": "epicycle", "players": [2, 3]}], "bots": bots})
     progress.sums[0, 0] = [3.0, 4]
-    assert leaders(plan, progress, 0, 1) == ["random +0.75"]
-    assert leaders(plan, progress, 1, 2) == ["rated: uct:simu…lve=off 31.5  greedy 25.0  random 18.0"]
-    assert leaders(plan, progress, 0, 3) == ["1. random +0.75"]
+    assert leaders(plan, progress, 0, 1, 60) == ["random +0.75"]
+    assert leaders(plan, progress, 1, 1, 60) == ["rated: uct:simu…lve=off 31.5  greedy 25.0  random 18.0"]
+    assert leaders(plan, progress, 1, 1, 48) == ["rated: uct:simu…lve=off 31.5  greedy 25.0"], "no number is cut"
+    assert leaders(plan, progress, 0, 3, 60) == ["1. random +0.75"]
     ranked = [f"rated: 1. {best[0][0]} 31.5", "2. greedy 25.0", "3. random 18.0"]
-    assert (leaders(plan, progress, 1, 3), leaders(plan, progress, 1, 99)) == (ranked, ranked)
+    assert [leaders(plan, progress, 1, rows, 60) for rows in (2, 3, 99)] == [ranked[:2], ranked, ranked]
+    assert leaders(plan, progress, 1, 2, 30) == ["rated: 1. uct:sim…ve=off 31.5", "2. greedy 25.0"]
     console = Console(width=74, file=io.StringIO())
     for height in (2, 5, 6, 24):
         with console.capture() as drawn:
@@ -117,4 +119,5 @@ def test_boards_that_are_rated_early_are_a_line_each_where_there_is_no_terminal_
         lines = drawn.get().splitlines()
         assert max(map(len, lines)) <= 74 and len(lines) <= max(2, height - 2)
         assert any("greedy 25.0" in line for line in lines) == (height > 5)
+        assert not any(line.rstrip().endswith("…") for line in lines)
         assert ("more boards" in drawn.get()) == (height <= 5)

@@ -93,7 +93,7 @@ def test_looks_at_any_width_leave_nothing_of_those_before(log, monkeypatch, widt
             stream.truncate()
             shown.append(screen.text)
 
-    status._watch_on_screen(looks())
+    status.watch_on_screen(looks())
     assert len(shown) == 3 and all(text.count("Log:") == 1 for text in shown)
 
 

@@ -27,6 +27,7 @@ from arena.verify.archive import make_archive
 from arena.verify.verification import verify
 from tests.arena.contest.seasons import bots_of, play_season
 from tests.arena.verify.logs import checked
+from tests.support.rows import rows_of
 from tests.support.submissions import submit
 
 CONFIG = contest_from(
@@ -253,7 +254,7 @@ def test_an_export_has_all_of_one_author_and_nothing_of_another(admin, refused, 
 
 
 def test_an_export_holds_one_report_at_a_time_in_memory(home, monkeypatch):
-    monkeypatch.setattr(author_export, "_files", lambda *of: [])
+    monkeypatch.setattr(author_export, "source_files", lambda *of: [])
     for number in range(10):
         handed_in(home, "a1", "quick", f"{BOT}# {number}\n")
     with Accounts.open(home) as accounts:
@@ -308,8 +309,7 @@ def test_erasing_reaches_seasons_that_have_ended_and_their_results_stay(admin, h
     handed_in(home, "a1", "quick")
     with zipfile.ZipFile(archive) as packed:
         assert any(name.startswith("bots/greedy@") for name in packed.namelist())
-    with Store.open(log) as store:
-        bundle = store._db.execute("SELECT bundle FROM bots WHERE spec = 'greedy'").fetchone()[0]
+    ((bundle,),) = rows_of(log, "SELECT bundle FROM bots WHERE spec = 'greedy'")
     with Accounts.open(home) as accounts, accounts.database.change("operator") as change:
         change.run("UPDATE versions SET bundle = ?", bundle)
         change.run("UPDATE contests SET season = 2")
@@ -322,7 +322,7 @@ def test_erasing_reaches_seasons_that_have_ended_and_their_results_stay(admin, h
     report = checked(log)
     assert report.sound and any("source erased" in remark for remark in report.remarks)
     with Store.open(log) as ended, Store.open(running) as other:
-        assert bundle not in ended.bundles() and bundle in other.bundles()
+        assert bundle not in ended.bots.bundles() and bundle in other.bots.bundles()
 
 
 def test_an_interrupted_erasure_goes_on(home):

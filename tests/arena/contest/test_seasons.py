@@ -24,6 +24,7 @@ from arena.transfer.merging import merge
 from arena.verify.archive import make_archive
 from tests.arena.contest.seasons import OPTIONS, bots_of, joining, ladder_of, play_season, scripted
 from tests.arena.verify.logs import changing, checked, texts
+from tests.support.rows import rows_of
 
 KEY = b"k" * 32
 
@@ -53,9 +54,7 @@ def content(log: Path) -> dict[str, Any]:
     """What follows from the plans: matches, events, and the plan of every round."""
     with Store.open(log) as store:
         plans = list(dict.fromkeys(plan for _, plan in store.runs.by_number()))
-        rows = store._db.execute(
-            "SELECT identity, lineup, m.digest FROM blocks JOIN matches m USING (block)"
-        ).fetchall()
+        rows = rows_of(log, "SELECT identity, lineup, m.digest FROM blocks JOIN matches m USING (block)")
         return {"plans": plans, "events": store.runs.events(), "matches": sorted(rows)}
 
 
@@ -177,8 +176,8 @@ def test_a_match_missing_from_a_round_that_is_over_is_found(copied: Path) -> Non
 
 
 def test_an_erased_source_is_said_and_the_log_stays_sound(copied: Path) -> None:
+    ((bundle,),) = rows_of(copied, "SELECT bundle FROM bots WHERE spec = 'greedy'")
     with Store.create(copied) as store:
-        (bundle,) = store._db.execute("SELECT bundle FROM bots WHERE spec = 'greedy'").fetchone()
         store.erase_sources([bundle])
     report = checked(copied)
     assert report.sound

@@ -86,8 +86,8 @@ def test_what_a_game_prints_is_not_taken_for_an_answer(look):
 
 def test_a_process_that_somebody_has_ended_is_started_again(look):
     look.take("doomed.fine(number=1)")
-    os.kill(look._process.pid, signal.SIGKILL)
-    look._process.wait()
+    os.kill(look.process.pid, signal.SIGKILL)
+    look.process.wait()
     with pytest.raises(UnsupportedError, match="crashed"):
         look.take("doomed.segfault(number=2)")
 
@@ -103,7 +103,7 @@ def test_the_process_ends_with_the_one_that_started_it():
         "from arena.interop.game_probe import GameProbe\n"
         "look = GameProbe('Nothing', 'json')\n"
         "look.prepare()\n"
-        "print(look._process.pid, flush=True)\n"
+        "print(look.process.pid, flush=True)\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"
     )
     found = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, check=False)

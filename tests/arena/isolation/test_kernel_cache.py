@@ -91,14 +91,14 @@ def test_only_regular_files_of_bounded_size_are_taken_from_a_bots_folder(tmp_pat
     (top / "file").write_text("one level down")
     (inner / "folder").mkdir()
     monkeypatch.setattr(kernel_cache, "MAX_BYTES", 50)
-    assert dict(kernel_cache._files(str(top))) == {"bots_1/good.nbc": b"code"}
+    assert dict(kernel_cache.kernel_files(str(top))) == {"bots_1/good.nbc": b"code"}
 
 
 def test_a_folder_that_is_a_link_is_not_followed(tmp_path):
     (tmp_path / "real").mkdir()
     (tmp_path / "numba").symlink_to(tmp_path / "real")
     with pytest.raises(OSError, match="numba"):
-        list(kernel_cache._files(str(tmp_path / "numba")))
+        list(kernel_cache.kernel_files(str(tmp_path / "numba")))
 
 
 NAMES = st.binary(min_size=1, max_size=200).filter(
@@ -119,7 +119,7 @@ def test_whatever_names_a_bot_gives_its_files_what_is_taken_is_a_bundle(names):
         for outer, inner, end in names:
             os.makedirs(os.path.join(os.fsencode(folder), outer), exist_ok=True)
             Path(os.fsdecode(os.path.join(os.fsencode(folder), outer, inner + end))).write_bytes(inner)
-        taken = Bundle("", dict(kernel_cache._files(folder)))
+        taken = Bundle("", dict(kernel_cache.kernel_files(folder)))
     assert unpack_bundle(pack_bundle(taken)) == taken
     assert (b"bot", b"ok", b".nbi") not in names or "bot/ok.nbi" in taken.files
 

@@ -81,14 +81,14 @@ class Hit:
     """Sends the process of a bot one signal after the other in the midst of its moves."""
 
     def __init__(self, monkeypatch, *numbers):
-        left, exchange = [*numbers], BotProcess._exchange
+        left, exchange = [*numbers], BotProcess.exchange
 
         def hit(each, line, limit, slack):
             if left and b'"type":"move"' in line:
                 os.kill(each.pid, left.pop(0))
             return exchange(each, line, limit, slack)
 
-        monkeypatch.setattr(BotProcess, "_exchange", hit)
+        monkeypatch.setattr(BotProcess, "exchange", hit)
 
 
 def python_bot(folder, level, deed="pass"):
@@ -170,14 +170,14 @@ def test_a_bot_that_is_stopped_from_outside_goes_on(tmp_path, monkeypatch, kind,
 
 @pytest.mark.parametrize("level", ["process", "sandbox"])
 def test_a_parent_of_bots_that_is_stopped_goes_on(tmp_path, monkeypatch, level):
-    wait, stopped = fork_client.ForkClient._wait, []
+    wait, stopped = fork_client.ForkClient.wait, []
 
     def stop(server):
-        os.kill(server._number, signal.SIGSTOP)
-        stopped.append(server._number)
+        os.kill(server.number, signal.SIGSTOP)
+        stopped.append(server.number)
         return wait(server)
 
-    monkeypatch.setattr(fork_client.ForkClient, "_wait", stop)
+    monkeypatch.setattr(fork_client.ForkClient, "wait", stop)
     result = play(python_bot(tmp_path, level))
     assert (result.forfeits, result.killed) == ({}, ())
     assert len(stopped) > 4
@@ -187,7 +187,7 @@ def test_a_parent_of_bots_that_is_stopped_goes_on(tmp_path, monkeypatch, level):
 @pytest.mark.parametrize(("times", "forfeits"), [(MAX_KILL_REPLAYS, []), (MAX_KILL_REPLAYS + 1, ["init"])])
 def test_a_sandbox_that_is_killed_as_it_starts_is_no_bots_fault(tmp_path, monkeypatch, kind, times, forfeits):
     """It is started again; a program that never gets to start forfeits, and without a parent nobody is to blame."""
-    child, killed = bubblewrap._child, []
+    child, killed = bubblewrap.child_of, []
 
     def kill(status, process):
         if len(killed) < times:
@@ -198,7 +198,7 @@ def test_a_sandbox_that_is_killed_as_it_starts_is_no_bots_fault(tmp_path, monkey
         return child(status, process)
 
     bot = KINDS[kind](tmp_path, "sandbox")
-    monkeypatch.setattr(bubblewrap, "_child", kill)
+    monkeypatch.setattr(bubblewrap, "child_of", kill)
     if kind == "python" and forfeits:
         with pytest.raises(WorkerError, match=r"did not start: bubblewrap was killed by SIGKILL"):
             play(bot)
@@ -244,9 +244,9 @@ def test_a_parent_of_bots_that_is_killed_while_one_plays_is_no_bots_fault(tmp_pa
 
     def kill(each, message, limit, slack=0.0):
         if message["type"] == "move" and len(killed) < MAX_KILL_REPLAYS:
-            (server,) = pool._servers
-            killed.append(server._number)
-            os.kill(server._number, number)
+            (server,) = pool.servers
+            killed.append(server.number)
+            os.kill(server.number, number)
             wait_until(lambda: select.select([each.pidfd], [], [], 0)[0], "the kernel has ended it")
         return request(each, message, limit, slack)
 
@@ -350,16 +350,16 @@ class First(Bot):
 def killed_worker(times, number=signal.SIGKILL):
     """A worker that gets a signal whenever it is asked what a bot declares, so many times."""
     worker = WorkerProcess()
-    exchange = worker._exchange
+    exchange = worker.exchange_frame
 
     def hit(message, limit):
         nonlocal times
         if times and is_kind(message, Describe):
             times -= 1
-            os.kill(worker._worker, number)
+            os.kill(worker.process, number)
         return exchange(message, limit)
 
-    worker._exchange = hit  # type: ignore[method-assign]  # of this worker alone
+    worker.exchange_frame = hit  # type: ignore[method-assign]  # of this worker alone
     try:
         yield worker
     finally:
@@ -411,15 +411,15 @@ def test_after_three_times_the_bot_is_to_blame_if_it_ran_there(tmp_path, level, 
 )
 def test_a_trial_of_the_sandbox_that_is_killed_says_nothing_of_the_machine(monkeypatch, killed, lacks):
     """Nor is it remembered."""
-    honest, calls = bubblewrap._trial, []
+    honest, calls = bubblewrap.try_out, []
 
     def trial():
         calls.append(1)
         monkeypatch.setattr(bubblewrap, "TRIAL", ["sh", "-c", "exit 137"] if len(calls) <= killed else ["true"])
         return honest()
 
-    monkeypatch.setattr(bubblewrap, "_trial", trial)
-    bubblewrap._missing_requirements.cache_clear()
+    monkeypatch.setattr(bubblewrap, "try_out", trial)
+    bubblewrap.find_missing_requirements.cache_clear()
     assert bubblewrap.missing_requirements() == lacks
     assert (bubblewrap.missing_requirements(), len(calls)) == ("", max(3, killed + 1))
 
@@ -459,7 +459,7 @@ def test_folders_as_deep_as_nobody_removes_cost_no_one_else_a_match(tmp_path):
         seats = [RemoteContestant(deep, pool), LocalBot(Random, {})]
         for number in range(2):
             assert play_match(game, seats, streams(number)).forfeits == {}
-        assert [server.is_alive for server in pool._servers] == [True]
+        assert [server.is_alive for server in pool.servers] == [True]
     assert list(tmp_path.glob("bots-*")) == []
 
 
@@ -475,7 +475,7 @@ def test_a_worker_leaves_no_folder_behind_however_deep(tmp_path, monkeypatch):
         os.close(place)
         place = inner
     os.close(place)
-    os.kill(worker._worker, signal.SIGKILL)
+    os.kill(worker.process, signal.SIGKILL)
     wait_until(lambda: not folder.exists(), "its supervisor has removed it")
     worker.stop()
 

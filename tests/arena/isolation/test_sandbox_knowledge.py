@@ -123,7 +123,7 @@ def test_a_bots_process_does_not_tell_who_was_there_before(kernels, pool, monkey
 
     monkeypatch.setattr(RemotePlayer, "close", looked_at)
     notes = [note_of(bot, pool) for bot in (PROBED, RIVALS, CRASHED, PROBED, PROBED)]
-    assert len(pool._servers) == 1
+    assert len(pool.servers) == 1
     assert len({notes[0], notes[3], notes[4]}) == 1
     # What the plan's bots use is there, and our compiled code; others' compiled code is not.
     assert kernels and notes[0].endswith(f" {short(kernels)} True")
@@ -169,13 +169,13 @@ def test_a_resettable_program_is_started_anew_for_every_match_in_the_sandbox(lev
 
 
 def test_what_a_bot_is_told_names_neither_place_nor_plan(monkeypatch):
-    asked, ask = [], RemotePlayer._ask
+    asked, ask = [], RemotePlayer.ask
 
     def heard(player: RemotePlayer, message: dict, *arguments: object) -> dict:
         asked.append(message)
         return ask(player, message, *arguments)
 
-    monkeypatch.setattr(RemotePlayer, "_ask", heard)
+    monkeypatch.setattr(RemotePlayer, "ask", heard)
     with contextlib.closing(ProcessPool()) as pool:
         note_of(PROBED, pool)
     assert {message["type"]: sorted(message) for message in asked} == {

@@ -373,7 +373,7 @@ def test_nothing_gets_from_one_match_of_a_block_into_the_next_in_the_same_sandbo
         players = [remote("remembers", "sandbox", animals, pool), LocalBot(Random, {})]
         games = [engine.load_game("magic_mids", 2)] * 3
         played = [play_match(game, players, Streams(*SECRETS, bytes(16))) for game in games]
-        assert len(pool._servers) == 1
+        assert len(pool.servers) == 1
     assert [match.forfeits for match in played] == [{}] * 3
     assert {text for match in played for _, text in match.notes} == {"got nothing"}
 

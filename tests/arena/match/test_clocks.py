@@ -21,6 +21,7 @@ from bots.random_bot import Random
 from tests.arena.match.hours import HARDLY, MINUTE, Distant, Hours, play, spender, starved
 from tests.arena.match.playing import replayed
 from tests.support import samples
+from tests.support.rows import rows_of
 from tests.support.tournaments import home_of, rows, write
 
 # One move
@@ -196,7 +197,7 @@ def test_the_row_in_the_log_says_what_each_call_took_and_whether_the_match_was_p
     with Store.create(tmp_path / "matches.db") as store:
         store.add(plan, [samples.finished(spec, row)], samples.begin(store, plan))
         stored = store.match(spec.block.identity, spec.lineup)
-        (clocks,) = store._db.execute("SELECT clocks FROM timings").fetchone()
+    ((clocks,),) = rows_of(tmp_path / "matches.db", "SELECT clocks FROM timings")
     assert stored.retried == retried
     ply = result.clocks[2].ply
     assert clocks.startswith(f"0,-1,2000000,1000000,0 1,-1,0,0,0 0,{ply},125,62,0 ")

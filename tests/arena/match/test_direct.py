@@ -136,7 +136,7 @@ def test_an_error_of_a_bot_that_is_asked_directly_is_its_crash():
 
 
 def test_games_in_plain_python_are_played_the_usual_way(monkeypatch):
-    monkeypatch.setitem(registry._registered, "count_up", count_up.GAME)
+    monkeypatch.setitem(registry.registered_games, "count_up", count_up.GAME)
     watched = []
     play(Random, True, engine.load_game("count_up", 2), 1, on_activity=lambda *activity: watched.append(activity))
     assert watched

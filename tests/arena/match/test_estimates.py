@@ -165,7 +165,7 @@ def test_whatever_a_bot_raises_while_its_evaluation_is_read_is_counted(error):
 def test_no_more_is_read_of_what_is_damaged_than_could_be_kept(monkeypatch):
     packed = base64.b64encode(zlib.compress(b"0::1: " * 100_000)).decode()
     parts = []
-    monkeypatch.setattr(estimates, "_read", lambda part: parts.append(part) or (len(parts), [], [1], []))
+    monkeypatch.setattr(estimates, "unpack_part", lambda part: parts.append(part) or (len(parts), [], [1], []))
     with pytest.raises(StoreError):
         unpack_estimates(packed, 2, 10**6)
     assert len(parts) <= MAX_MATCH_ESTIMATES + 1
@@ -372,7 +372,7 @@ def test_reading_an_evaluation_is_under_the_bots_clock():
 
 
 def test_more_than_enough_moves_are_not_kept(monkeypatch):
-    monkeypatch.setattr("arena.match.annotations.MAX_MATCH_ESTIMATES", 2)
+    monkeypatch.setattr("arena.match.match.MAX_MATCH_ESTIMATES", 2)
     assert len(play(Telling, Telling).estimates) == 2
 
 

@@ -43,7 +43,7 @@ bots = [{{ bot = "random" }}, {{ bot = "random", label = "other" }}, {{ bot = "r
 
 @pytest.fixture
 def game(monkeypatch):
-    monkeypatch.setitem(registry._registered, "count_up", count_up.GAME)
+    monkeypatch.setitem(registry.registered_games, "count_up", count_up.GAME)
     return lambda fault: engine.load_game("count_up", 2, fault=fault)
 
 

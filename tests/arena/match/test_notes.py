@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from arena.match import annotations
+from arena.match import match
 from arena.match.faults import MAX_TRACEBACK_CHARS
 from arena.match.player import MAX_MATCH_NOTES_CHARS, MAX_NOTE_CHARS, clean_note
 from bots.random_bot import Random
@@ -42,7 +42,7 @@ def test_notes_are_bounded_each_and_together():
 
 
 def test_visit_counts_end_with_the_move_with_which_a_match_has_enough_of_them(monkeypatch):
-    monkeypatch.setattr(annotations, "MAX_MATCH_VISIT_COUNTS", 10)
+    monkeypatch.setattr(match, "MAX_MATCH_VISIT_COUNTS", 10)
 
     class Searching(Random):
         def choose(self, state):

@@ -348,7 +348,7 @@ def test_too_few_bots_are_found_before_a_game_is_loaded(monkeypatch):
         raise AssertionError("a game was loaded")
 
     sample = engine.game_type("epicycle")
-    monkeypatch.setattr(registry, "_registered", dict(registry._registered))
+    monkeypatch.setattr(registry, "registered_games", dict(registry.registered_games))
     engine.register_game(
         engine.GameType("slow", "Slow", "Takes long to load.", 2, 9, 2, 1, sample.credit, factory=never)
     )

@@ -165,7 +165,7 @@ def test_on_every_board_its_own_opening_is_allowed_and_one_of_999_plies_refused(
 
 def test_an_opening_is_refused_when_no_random_match_lasts_as_long(monkeypatch):
     """Count up ends at 12: after 4 plies of threes at the earliest, after 12 of ones at the latest."""
-    monkeypatch.setitem(registry._registered, "count_up", count_up.GAME)
+    monkeypatch.setitem(registry.registered_games, "count_up", count_up.GAME)
     game = engine.load_game("count_up", 2)
     check_opening(game, 3)
     with pytest.raises(ConfigError, match=r"opening = 'random:12': .* all had ended before, most by ply [5-8]$"):

@@ -25,7 +25,7 @@ BOT = "from bots import Bot\n\n\nclass Mine(Bot):\n    def choose(self, state):\
 def cache(tmp_path, monkeypatch):
     """A cache folder of its own, and no bundle loaded yet."""
     monkeypatch.setenv("ARENA_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(loader, "_loaded", {})
+    monkeypatch.setattr(loader, "loaded_bundles", {})
     return tmp_path / "cache"
 
 
@@ -235,7 +235,7 @@ def test_a_damaged_copy_in_the_cache_is_made_again(tmp_path, cache, damage):
         (folder / "data.txt").unlink()
         if damage == "a folder":
             (folder / "data.txt").mkdir()
-    loader._loaded.clear()
+    loader.loaded_bundles.clear()
     assert (load_class(bundle, "HERE") / "data.txt").read_text() == "good"
     assert os.listdir(cache / "bundles") == [bundle.hash]
 
@@ -244,7 +244,7 @@ def test_an_intact_copy_in_the_cache_is_left_alone(tmp_path, cache):
     bundle = bundle_of(tmp_path, {"mine.py": "VALUE = 1"})
     load_class(bundle, "VALUE")
     before = (cache / "bundles" / bundle.hash / "mine.py").stat()
-    loader._loaded.clear()
+    loader.loaded_bundles.clear()
     load_class(bundle, "VALUE")
     after = (cache / "bundles" / bundle.hash / "mine.py").stat()
     assert (before.st_ino, before.st_mtime_ns) == (after.st_ino, after.st_mtime_ns)

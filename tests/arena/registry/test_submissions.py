@@ -381,8 +381,8 @@ def test_a_damaged_source_is_told_by_its_name_and_mended_by_submitting_it_again(
     )
 )
 def test_what_is_stored_comes_back_whole(files):
-    assert submissions._unpacked(submissions._packed(files)) == files
-    assert submissions._packed(files) == submissions._packed(dict(reversed(files.items())))
+    assert submissions.unpacked_files(submissions.packed_files(files)) == files
+    assert submissions.packed_files(files) == submissions.packed_files(dict(reversed(files.items())))
 
 
 # At once

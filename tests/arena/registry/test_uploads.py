@@ -47,32 +47,33 @@ def packed(files):
     ],
 )
 def test_finds_the_bot_of_an_upload_without_running_it(files, found, kept):
-    bot = uploaded_bot(files)
-    assert bot[:2] == found
-    assert {name for name in bot.bundle.files if not name.startswith("bots/")} == kept
+    bundle, class_name = uploaded_bot(files)
+    assert (bundle.module, class_name) == found
+    assert {name for name in bundle.files if not name.startswith("bots/")} == kept
 
 
 def test_takes_a_model_as_the_bot_that_plays_by_it():
-    bot = uploaded_bot({"net.onnx": b"a model"})
-    assert bot.bundle.files["model.onnx"] == b"a model"
-    assert bot.class_name == "OnnxModel"
+    bundle, class_name = uploaded_bot({"net.onnx": b"a model"})
+    assert bundle.files["model.onnx"] == b"a model"
+    assert class_name == "OnnxModel"
 
 
 def test_has_the_same_bundle_however_a_bot_is_handed_in():
-    as_file, as_archive = uploaded_bot({"mine.py": BOT}), uploaded_bot({"x.zip": packed({"deep/er/mine.py": BOT})})
-    assert as_file.bundle.hash == as_archive.bundle.hash
+    as_file, _ = uploaded_bot({"mine.py": BOT})
+    as_archive, _ = uploaded_bot({"x.zip": packed({"deep/er/mine.py": BOT})})
+    assert as_file.hash == as_archive.hash
 
 
 def test_takes_the_named_class_of_a_file_that_holds_several():
     with pytest.raises(BotError, match="holds 2 bots"):
         uploaded_bot({"mine.py": BOT + OTHER})
-    assert uploaded_bot({"mine.py": BOT + OTHER}, ":Other").class_name == "Other"
+    assert uploaded_bot({"mine.py": BOT + OTHER}, ":Other")[1] == "Other"
 
 
 def test_takes_the_named_file_of_several_that_hold_bots():
     files = {"a.py": BOT, "b.py": OTHER}
-    assert uploaded_bot(files, "b.py").class_name == "Other"
-    assert uploaded_bot(files, "a.py:Mine").class_name == "Mine"
+    assert uploaded_bot(files, "b.py")[1] == "Other"
+    assert uploaded_bot(files, "a.py:Mine")[1] == "Mine"
     for main in ("c.py", "../a.py", "a.py:Nobody", "a", "/etc/passwd"):
         with pytest.raises(BotError):
             uploaded_bot(files, main)
@@ -113,8 +114,8 @@ def test_says_in_one_line_what_is_wrong_with_an_upload(files, words):
 
 
 def test_an_import_of_a_name_longer_than_any_file_is_none_of_the_bots_own():
-    bot = uploaded_bot({"mine.py": b"import " + b"x" * 300 + b"\n" + BOT})
-    assert "mine.py" in bot.bundle.files
+    bundle, _ = uploaded_bot({"mine.py": b"import " + b"x" * 300 + b"\n" + BOT})
+    assert "mine.py" in bundle.files
 
 
 def test_refuses_what_unpacks_to_more_than_a_bot_may_have():

@@ -1,6 +1,7 @@
 """The table of columns: every frame has columns of its table alone, and every column of a table occurs."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -9,15 +10,18 @@ import pytest
 from arena.cli.crosstable import view_of
 from arena.results import power
 from arena.results.columns import LEADERBOARD, TABLES, as_text, format_of
+from arena.results.costs import board_costs, with_costs
 from arena.results.crosstable import crosstable
 from arena.results.diff import diff
 from arena.results.leaderboards import faults, leaderboard
 from arena.results.match_files import seat_frames
 from arena.results.matches import board_matches
+from arena.results.paper import paper_table
+from arena.results.parameters import with_parameters
 from arena.stats.variance import variance_table
 from arena.store import Store
 from arena.tournament.tournament import Tournament
-from tests.support.samples import fill, schedule
+from tests.support.samples import entry, fill, schedule
 
 PLAYERS = 3
 
@@ -26,13 +30,16 @@ PLAYERS = 3
 def frames(tmp_path_factory):
     """A frame of every table, from a log with scores, forfeits and a disqualified bot."""
     path = tmp_path_factory.mktemp("log") / "matches.db"
-    plan = schedule(["alice", "bob", "carol"], players=(PLAYERS,), blocks=12)
+    of_alice = replace(entry("alice"), spec="alice:boldness=0.5", params={"boldness": 0.5, "depth": 2})
+    plan = schedule([of_alice, "bob", "carol"], players=(PLAYERS,), blocks=12)
     fill(path, plan)
     with Store.open(path) as store:
         matches = board_matches(Tournament(store, plan), 0)
         met = crosstable(matches, PLAYERS)
         return {
-            "leaderboard": leaderboard(Tournament(store, plan).counted(0), {0: 5}, plackett_luce=True),
+            "leaderboard": with_parameters(
+                leaderboard(Tournament(store, plan).counted(0), {0: 5}, plackett_luce=True), plan.entries
+            ),
             "utilities": leaderboard(Tournament(store, plan).counted(0)._replace(utilities=True)),
             "crosstable": view_of(met, None, False, True).frame,
             "misfits": met.misfits,
@@ -42,13 +49,15 @@ def frames(tmp_path_factory):
             "diff": diff(path, path)[0].frame,
             "faults": faults(Tournament(store, plan)),
             "matches": next(seat_frames(Tournament(store, plan))),
-            "board_matches": matches,
+            "board_matches": with_costs(matches, Tournament(store, plan), 0),
+            "costs": board_costs(Tournament(store, plan), 0),
+            "paper": paper_table(Tournament(store, plan)),
         }
 
 
 @pytest.mark.parametrize("name", TABLES)
 def test_a_frame_has_the_columns_of_its_table_in_their_order(frames, name):
-    found = list(frames[name])
+    found = ["param_*" if column.startswith("param_") else column for column in frames[name]]
     if name == "leaderboard":
         assert [column for column in found if column.startswith("return_seat_")] == [
             f"return_seat_{seat}" for seat in range(PLAYERS)

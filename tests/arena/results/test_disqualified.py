@@ -28,6 +28,7 @@ from arena.store import Store
 from arena.tournament.tournament import Tournament
 from tests.support import tournaments
 from tests.support.faulty import fill_winning, fill_with, random_falls, random_plan, rule, sample
+from tests.support.rows import change_rows
 from tests.support.samples import all_matches, schedule
 from tests.support.tournaments import home_of, results, write
 
@@ -175,10 +176,11 @@ def test_a_short_id_is_as_long_as_it_takes(tmp_path):
     plan, forfeits = sample(after=0)
     fill_with(tmp_path / "m.db", plan, forfeits, all_matches(plan))
     first, other = (spec.block.identity for spec in all_matches(plan)[:4:2])
-    with Store.create(tmp_path / "m.db") as store:
+    with Store.open(tmp_path / "m.db") as store:
         assert store.short_id(first, 1) == f"{first.hex()[:12]}-1"
-        like_first = first[:8] + bytes(byte ^ 255 for byte in first[8:])
-        store._db.execute("UPDATE blocks SET identity = ? WHERE identity = ?", (like_first, other))
+    like_first = first[:8] + bytes(byte ^ 255 for byte in first[8:])
+    change_rows(tmp_path / "m.db", "UPDATE blocks SET identity = ? WHERE identity = ?", like_first, other)
+    with Store.open(tmp_path / "m.db") as store:
         assert store.short_id(first, 1) == f"{first.hex()[:17]}-1"
 
 

@@ -46,7 +46,9 @@ def drawn(tmp_path_factory):
 
 def test_every_figure_is_drawn_and_is_valid_vega_lite(drawn):
     _, _, found, _ = drawn
-    assert list(found) == list(figures.FIGURES)[:9]  # made-up matches have no clocks
+    # made-up bots are no grid and are not tuned, and made-up matches have no clocks
+    without = {"responses", "clocks", "tuning", "tuning_lead"}
+    assert list(found) == [name for name in figures.FIGURES if name not in without]
     for figure in found.values():
         assert figure.sentence.endswith(".") and not figure.table.empty
         altair.Chart.from_dict(figure.spec, validate=True)

@@ -12,6 +12,7 @@ import arena
 from arena.results.match_filter import MatchFilter
 from arena.results.match_index import ORDERS, MatchIndex
 from arena.store import Store
+from tests.support.rows import rows_of
 
 GAMES = [{"game": "epicycle", "players": [2, 3]}, {"game": "pyramid_punch", "players": 2}]
 BOTS = [{"bot": "random"}, {"bot": "greedy"}, {"bot": "flat_mc:playouts=2"}]
@@ -39,18 +40,12 @@ def cache(tmp_path, monkeypatch):
 def read(log):
     """Return all matches of a log, as whole records, by their place in it."""
     with Store.open(log) as store:
-        keys = {block: store.identity_of(block) for (block,) in store._db.execute("SELECT block FROM blocks")}
-        rows = store._db.execute("SELECT block, lineup FROM matches ORDER BY block, lineup").fetchall()
-        bots = {
-            (block, lineup): [name for (name,) in of]
-            for block, lineup in rows
-            for of in [
-                store._db.execute(
-                    "SELECT spec FROM seats JOIN bots USING (bot) WHERE block = ? AND lineup = ? ORDER BY seat",
-                    (block, lineup),
-                ).fetchall()
-            ]
-        }
+        keys = {block: store.identity_of(block) for (block,) in rows_of(log, "SELECT block FROM blocks")}
+        rows = rows_of(log, "SELECT block, lineup FROM matches ORDER BY block, lineup")
+        seats = rows_of(log, "SELECT block, lineup, spec FROM seats JOIN bots USING (bot) ORDER BY block, lineup, seat")
+        bots: dict[tuple[int, int], list[str]] = {}
+        for block, lineup, spec in seats:
+            bots.setdefault((block, lineup), []).append(spec)
         return {(block, lineup): (store.match(keys[block], lineup), bots[block, lineup]) for block, lineup in rows}
 
 
@@ -258,8 +253,8 @@ def test_a_damaged_log_is_read_again_after_a_while_or_when_it_has_changed_and_no
         whole = db.execute("SELECT * FROM seats").fetchall()
         db.execute("DELETE FROM seats WHERE block = 2 AND seat = 1")
     monkeypatch.setattr("arena.results.match_index.time.monotonic", lambda: next(clock))
-    index, reads, read = MatchIndex(place), [], MatchIndex._read
-    monkeypatch.setattr(MatchIndex, "_read", lambda self: reads.append(1) or read(self))
+    index, reads, read = MatchIndex(place), [], MatchIndex.read_new
+    monkeypatch.setattr(MatchIndex, "read_new", lambda self: reads.append(1) or read(self))
     for expected in (1, 1, 2):
         with pytest.raises(arena.core.errors.StoreError, match="missing seats"):
             index.view()

@@ -39,13 +39,13 @@ def test_a_gif_shows_every_position_and_the_last_one_longer_and_is_the_same_byte
 
 @pytest.mark.parametrize(("count", "most", "plies"), [(1, 9, [0]), (5, 9, [0, 1, 2, 3, 4]), (10, 4, [0, 3, 6, 9])])
 def test_of_a_long_match_plies_in_equal_steps_are_shown_the_first_and_the_last_among_them(count, most, plies):
-    assert pixels._spread(count, most) == plies
+    assert pixels.spread(count, most) == plies
 
 
 def test_no_number_of_plies_gives_more_frames_than_allowed():
     for count in range(1, 300):
         for most in (2, 7, 40):
-            shown = pixels._spread(count, most)
+            shown = pixels.spread(count, most)
             assert len(shown) <= most and {shown[0], shown[-1]} == {0, count - 1}
 
 

@@ -351,8 +351,8 @@ def test_an_interrupted_run_leaves_ratings_and_report_to_the_next_one(tiny, tmp_
 
 
 def test_a_run_that_is_interrupted_while_its_last_progress_is_shown_is_not_rated(tiny, monkeypatch):
-    finish, last = Run._finish, []
-    monkeypatch.setattr(Run, "_finish", lambda run, resumes: (last.append(True), finish(run, resumes)))
+    finish, last = Run.finish, []
+    monkeypatch.setattr(Run, "finish", lambda run, resumes: (last.append(True), finish(run, resumes)))
 
     def stop(progress):
         if last:

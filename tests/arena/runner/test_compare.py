@@ -19,7 +19,7 @@ from arena.results.power import PowerOptions, paired_differences, power
 from arena.runner.compare import compare, comparison_plan
 from arena.runner.folds import SequentialFold
 from arena.runner.options import Matchup, StopRule
-from arena.schedule.comparisons import ComparisonPlan, StopTest
+from arena.schedule.comparisons import ComparisonPlan
 from arena.schedule.kinds.duel import Duel
 from arena.stats.sprt import Sprt
 from arena.store import Store
@@ -217,7 +217,7 @@ def count(log):
 def test_whatever_finishes_first_and_whatever_is_in_the_log_the_same_blocks_count(seed, tmp_path):
     """The fold of a run, which takes results as they come, and that of the log afterwards, with more in it, agree."""
     rng = random.Random(seed)
-    test = StopTest(0, 120, 0.2, 0.2, "logistic")
+    test = Sprt(0, 120, 0.2, 0.2, "logistic")
     plan = samples.schedule(
         "abc",
         boards=(samples.board(3, range(3), 120),),

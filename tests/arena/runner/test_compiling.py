@@ -117,7 +117,7 @@ def test_bots_without_kernels_need_nothing_but_the_rules():
     bots = [{"bot": "random"}, {"bot": "random", "label": "another"}]
     plan = api.load_plan({"name": "plain", "games": [{"game": "epicycle", "players": [2]}], "bots": bots})
     stage = stage_of(plan)
-    assert [unit.title for unit in stage._waiting] == ["the rules of epicycle"]
+    assert [unit.title for unit in stage.waiting] == ["the rules of epicycle"]
 
 
 def test_ctrl_c_while_code_is_compiled_ends_a_command_at_once(tmp_path):

@@ -78,7 +78,7 @@ def test_whatever_a_bot_has_written_there_is_read_without_harm(heartbeat):
     numbers = (-(2**63), -2, 0, 5, 2**63 - 1, MAX_SHOWN_MOVES, 5 * (MAX_SHOWN_MOVES + 1), 7 * MAX_SHOWN_EVALUATIONS)
     for head in numbers:
         for values_head in numbers:
-            heartbeat._words[4], heartbeat._words[5] = head, values_head
+            heartbeat.words[4], heartbeat.words[5] = head, values_head
             found = heartbeat.moves()
             assert found is None or len(found.moves) <= MAX_SHOWN_MOVES
             assert found is None or sum(map(len, found.evaluations)) <= MAX_SHOWN_EVALUATIONS
@@ -184,10 +184,10 @@ def test_a_reader_that_stops_reading_keeps_nobody_waiting_and_is_disconnected(br
         broadcast.update(lambda: [(match(1), long._replace(moves=[*long.moves[:-1], ply])) for ply in [ply]])
         assert time.monotonic() - begun < PATIENCE / 10
         assert feed.read()[0].moves[-1] == ply
-    assert len(broadcast._readers) == 2
+    assert len(broadcast.readers) == 2
     monkeypatch.setattr(in_play, "MAX_UNREAD_SECONDS", 0.0)
     broadcast.update(lambda: [(match(1), long)])
-    assert len(broadcast._readers) == 1
+    assert len(broadcast.readers) == 1
     stopped.close()
 
 
@@ -208,12 +208,12 @@ def test_a_bounded_number_of_readers_is_let_in(broadcast, tmp_path):
     for _ in range(3 * MAX_READERS):
         readers.append(connected(tmp_path))
         broadcast.update(lambda: [])
-    assert len(broadcast._readers) == MAX_READERS
+    assert len(broadcast.readers) == MAX_READERS
     assert [reader.recv(100) != b"" for reader in readers] == [True] * MAX_READERS + [False] * 2 * MAX_READERS
     for reader in readers:
         reader.close()
     broadcast.update(lambda: [])
-    assert broadcast._readers == []
+    assert broadcast.readers == []
 
 
 def test_only_the_owner_may_connect(broadcast, tmp_path):
@@ -239,7 +239,7 @@ def test_where_modes_do_not_count_another_user_is_disconnected(broadcast, tmp_pa
     reader = connected(tmp_path)
     monkeypatch.setattr(in_play, "PEER_CREDENTIALS", SimpleNamespace(size=12, unpack=lambda found: (1, 54321, 1)))
     broadcast.update(lambda: [])
-    assert broadcast._readers == [] and reader.recv(10) == b""
+    assert broadcast.readers == [] and reader.recv(10) == b""
     reader.close()
 
 

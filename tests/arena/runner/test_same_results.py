@@ -91,7 +91,7 @@ def test_a_ray_worker_gives_the_same(config, expected):
 
 @pytest.mark.system
 def test_two_ray_workers_give_the_same_also_when_one_is_lost(config, expected, monkeypatch):
-    take, start = ray_pool.RayPool._take_event, ray_pool._start_driver
+    take, start = ray_pool.RayPool.take_event, ray_pool.start_driver
 
     def note_folder(folder):
         folders.append(folder)
@@ -113,8 +113,8 @@ def test_two_ray_workers_give_the_same_also_when_one_is_lost(config, expected, m
             time.sleep(0.02)
 
     folders, names, started = [], [], []
-    monkeypatch.setattr(ray_pool, "_start_driver", note_folder)
-    monkeypatch.setattr(ray_pool.RayPool, "_take_event", lose_one)
+    monkeypatch.setattr(ray_pool, "start_driver", note_folder)
+    monkeypatch.setattr(ray_pool.RayPool, "take_event", lose_one)
     monkeypatch.setattr(play_order, "MAX_CHUNK_MATCHES", 10)
     outcome = api.run(config, home_of(config), workers=2, backend="ray", show=wait_for_another).outcome
     assert (outcome.progress.played, outcome.not_played) == (MATCHES, [])

@@ -35,7 +35,7 @@ CONFIG = """
 name = "cup"
 seed = 3
 blocks = 2
-schedule = "knockout"
+schedule = "playoff"
 
 [[games]]
 game = "epicycle"
@@ -59,14 +59,14 @@ class Arena:
 
     def __init__(self, folder):
         self.folder = folder
-        (source,) = re.findall(r"```python\n# knockout.py\n(.*?)```", PAGE.read_text(), re.DOTALL)
-        (place,) = re.findall(r'^knockout = "(.*)"$', PAGE.read_text(), re.MULTILINE)
+        (source,) = re.findall(r"```python\n# playoff.py\n(.*?)```", PAGE.read_text(), re.DOTALL)
+        (place,) = re.findall(r'^playoff = "(.*)"$', PAGE.read_text(), re.MULTILINE)
         assert len(source.splitlines()) < 100
-        self.installed = folder / "plug-in" / "arena_knockout-1.0.dist-info"
+        self.installed = folder / "plug-in" / "arena_playoff-1.0.dist-info"
         self.installed.mkdir(parents=True)
-        (self.installed.parent / "knockout.py").write_text(source)
-        (self.installed / "METADATA").write_text("Metadata-Version: 2.1\nName: arena-knockout\nVersion: 1.0\n")
-        (self.installed / "entry_points.txt").write_text(f"[arena.schedules]\nknockout = {place}\n")
+        (self.installed.parent / "playoff.py").write_text(source)
+        (self.installed / "METADATA").write_text("Metadata-Version: 2.1\nName: arena-playoff\nVersion: 1.0\n")
+        (self.installed / "entry_points.txt").write_text(f"[arena.schedules]\nplayoff = {place}\n")
         (folder / "cup.toml").write_text(CONFIG)
         self("run", "cup.toml", "--home", "home", "--workers", "1")
 
@@ -80,7 +80,7 @@ class Arena:
 
 @pytest.fixture(scope="module")
 def arena(tmp_path_factory):
-    return Arena(tmp_path_factory.mktemp("knockout"))
+    return Arena(tmp_path_factory.mktemp("playoff"))
 
 
 def met(table):
@@ -99,21 +99,21 @@ def export(arena, home):
     return log, next(out.rglob("*.csv")).read_bytes()
 
 
-def test_a_knockout_as_a_plug_in_plays_its_final_between_the_winners_and_its_plan_tells(arena):
+def test_a_playoff_as_a_plug_in_plays_its_final_between_the_winners_and_its_plan_tells(arena):
     log, table = export(arena, "home")
     pairs = met(table)
     assert sorted(pairs.values()) == [4, 4, 4]
     plan = json.loads((log.parent / "plan.json").read_text())
-    assert plan["scheduler"] == {"kind": "knockout", "version": 1, "fields": {}}
+    assert plan["scheduler"] == {"kind": "playoff", "version": 1, "fields": {}}
     assert sorted(plan["boards"][0]["counts"]) == [0, 0, 0, 2, 2, 2]
     arena("report", str(log))
-    assert "<dd>knockout</dd>" in (log.parent / "index.html").read_text()
+    assert "<dd>playoff</dd>" in (log.parent / "index.html").read_text()
     assert "\nSound." in arena("verify", str(log), "--rerun", "all")
 
 
 @pytest.mark.system
 @pytest.mark.parametrize("keep", [1, 5, 9])
-def test_a_knockout_that_lost_matches_plays_them_again_and_counts_the_same(arena, keep):
+def test_a_playoff_that_lost_matches_plays_them_again_and_counts_the_same(arena, keep):
     home = arena.folder / f"cut {keep}"
     shutil.copytree(arena.folder / "home", home)
     log = home / "cup" / "matches.db"
@@ -129,16 +129,16 @@ def test_a_knockout_that_lost_matches_plays_them_again_and_counts_the_same(arena
 
 @pytest.mark.system
 def test_commands_learn_of_the_plug_in_and_a_plan_of_it_is_refused_where_it_is_not_installed(arena):
-    asked = ("--game", "epicycle", "--bots", "random,greedy,uct", "--schedule", "knockout")
+    asked = ("--game", "epicycle", "--bots", "random,greedy,uct", "--schedule", "playoff")
     arena("init", "new.toml", *asked, "--players", "2")
-    assert 'schedule = "knockout"' in (arena.folder / "new.toml").read_text()
+    assert 'schedule = "playoff"' in (arena.folder / "new.toml").read_text()
     told = arena("run", *asked, "--players", "3", code=2)
     assert "is for boards of two players" in told
     arena.installed.rename(arena.folder / "gone")
     try:
         for command in (("run", "cup.toml", "--home", "home"), ("leaderboard", "home/cup"), ("verify", "home/cup")):
             told = arena(*command, code=None)
-            assert "schedule = 'knockout': " in told
+            assert "schedule = 'playoff': " in told
             assert "Traceback" not in told
     finally:
         (arena.folder / "gone").rename(arena.installed)
@@ -184,7 +184,7 @@ def test_a_plug_in_that_cannot_be_used_is_refused_in_a_line(monkeypatch, found, 
 
 def test_every_file_is_a_kind_of_its_name_and_configurations_may_name_all_but_what_a_command_makes():
     assert [kind_named(name).kind for name in BUILT_IN_KINDS] == [*BUILT_IN_KINDS]
-    assert {kind.kind for kind in kinds.kinds()} == {*BUILT_IN_KINDS} - {"duel", "ladder"}
+    assert {kind.kind for kind in kinds.kinds()} == {*BUILT_IN_KINDS} - {"duel", "ladder", "tuning"}
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,7 @@
 
 from types import SimpleNamespace
 
-from arena.sessions.narration import MAX_READERS, Narration
-from arena.sessions.turning import largest_swing
+from arena.sessions.narration import MAX_READERS, Narration, largest_swing
 from engine import load_game
 from engine.words import Names
 

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from arena.core.errors import ConfigError
-from arena.stats.cycles import alpha_rank, cycles, cyclic_groups, holm, significant
+from arena.stats.cycles import alpha_rank, cycles, cyclic_groups, significant
 from arena.stats.head_to_head import compare_pairs, head_to_head, matrix, p_values
+from arena.stats.multiple import holm
 from engine import returns_from_ranks
 
 
@@ -113,6 +114,13 @@ def test_a_few_blocks_that_agree_are_no_certainty():
     mean, error = np.array([1.0, 1.0, 0.0, 1.0, -0.5]), np.array([0.0, 0.0, 0.0, np.nan, 0.1])
     p = p_values(mean, error, np.array([2, 11, 5, 1, 9]))
     assert p == pytest.approx([0.5, 2**-10, 1.0, 1.0, max(2 * stats.t.sf(5, 8), 2**-8)])
+
+
+def test_blocks_without_a_difference_are_no_evidence_for_one():
+    mean, error, blocks = np.array([1.6, 1.6]), np.array([0.2, 0.2]), np.array([10, 10])
+    assert p_values(mean, error, blocks, np.array([8, 0])).tolist() == [2**-7, 1.0]
+    compared = compare_pairs(board([["a", "b"]] * 4, [[[0, 1], [1, 0]]] + [[[0, 1], [0, 1]]] * 3), 2)
+    assert compared["decided"].tolist() == [1.0] and compared["blocks"].tolist() == [4]
 
 
 def cyclic_board(share, blocks, rng):

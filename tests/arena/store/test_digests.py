@@ -53,7 +53,7 @@ def sound(tmp_path_factory):
         store.add(PLAN, [finished(MATCHES[0], noted)], begin(store, PLAN))
         store.finish_run("2027", counted=[])
         with store.transaction():
-            store._insert_new("events", 1, 1, "joined", "b1.1", "{}")
+            store.insert_new("events", 1, 1, "joined", "b1.1", "{}")
     return log
 
 

@@ -193,7 +193,7 @@ def test_a_write_ahead_log_that_is_cut_stops_its_writer(log):
 
 def test_a_write_ahead_log_is_brought_in_when_it_has_grown_and_is_cut_then(log):
     with Store.create(log) as store:
-        store._checkpoint = 200_000
+        store.checkpoint_bytes = 200_000
         sizes = []
         for _ in range(20):
             for _ in RESULTS:

@@ -24,6 +24,7 @@ from arena.store import (
     set_aside,
 )
 from arena.store.locking import lock_log
+from tests.support.rows import change_rows, rows_of
 from tests.support.samples import all_matches, begin, fill, finished, row, schedule
 
 PLAN = schedule(["alice", "bob", "carol"], players=(2, 3), blocks=4)
@@ -88,16 +89,19 @@ def test_only_matches_with_estimates_have_a_row_of_them_and_wrong_ones_are_count
     ]
     with Store.create(tmp_path / "matches.db") as store:
         store.add(plan, results, begin(store, plan))
-        assert store._db.execute("SELECT count(*) FROM estimates").fetchone() == (2,)
         match = store.match(specs[0].block.identity, 0)
         assert match.estimates == {0: Estimate((0.5, -0.5), (3, 4)), 2: Estimate(None, (5,), {5: 9})}
         assert store.match(specs[2].block.identity, specs[2].lineup).estimates == {}
         names = [plan.entries[entry].identity for entry in specs[0].seats]
-        assert store.wrong_estimates() == {names[0]: 2 + 1, names[1]: 5}
+        assert store.bots.wrong_estimates() == {names[0]: 2 + 1, names[1]: 5}
         assert list(store.damaged()) == []
-        store._db.execute("UPDATE estimates SET moves = x'00'")
-        with pytest.raises(StoreError, match="evaluations cannot be read"):
-            _ = store.match(specs[0].block.identity, 0).estimates
+    assert rows_of(tmp_path / "matches.db", "SELECT count(*) FROM estimates") == [(2,)]
+    change_rows(tmp_path / "matches.db", "UPDATE estimates SET moves = x'00'")
+    with (
+        Store.open(tmp_path / "matches.db") as store,
+        pytest.raises(StoreError, match="evaluations cannot be read"),
+    ):
+        _ = store.match(specs[0].block.identity, 0).estimates
 
 
 @settings(max_examples=40)

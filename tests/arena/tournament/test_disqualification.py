@@ -25,6 +25,7 @@ from arena.tournament.lookup import lineups_in_log
 from arena.tournament.tournament import Tournament
 from arena.workers.messages import Played, WorkerDeath, WorkerLost, encode
 from tests.support.faulty import fill_with, random_falls, random_plan, result_of, rule, sample
+from tests.support.rows import rows_of
 from tests.support.samples import all_matches, resolved
 
 
@@ -123,8 +124,7 @@ def play(plan, log, pool, monkeypatch, on_complete=lambda board: None):
 
 
 def ids_in(log, table="matches JOIN blocks USING (block)"):
-    with Store.open(log) as store:
-        found = store._db.execute(f"SELECT identity, lineup FROM {table}").fetchall()
+    found = rows_of(log, f"SELECT identity, lineup FROM {table}")
     return sorted(f"{identity.hex()}-{lineup}" for identity, lineup in found)
 
 

@@ -371,7 +371,7 @@ def test_bots_are_trusted_unless_they_were_submitted_or_are_sandboxed(tmp_path, 
     monkeypatch.undo()
     for isolation, trusted in (("none", True), ("process", True), ("sandbox", False)):
         source = Source("b", "b", "Guest", None, "here")
-        bot = ResolvedBot(source, Bundle("b", {}), {}, "b", "", None, None, [], [], isolation)
+        bot = ResolvedBot(source, Bundle("b", {}), {}, "b", isolation=isolation)
         assert bot.trusted == trusted
         assert not dataclasses.replace(bot, source=dataclasses.replace(source, submitted=True)).trusted
 

@@ -40,7 +40,7 @@ def files(folder):
 def grown(log):
     """A log with a bundle that fits on no full disk."""
     with Store.create(log) as store, store.transaction():
-        store._insert_new("bundles", "large", bytes(2 * LARGEST))
+        store.insert_new("bundles", "large", bytes(2 * LARGEST))
     return log
 
 

@@ -57,10 +57,6 @@ def read_one(path):
     return next(read_matches(path))[1]
 
 
-def ids(store):
-    return set(store._db.execute("SELECT identity, lineup FROM blocks JOIN matches USING (block)"))
-
-
 def refused(copy, home, told):
     """Import a folder's matches, which fails with these words and leaves nothing behind."""
     before = sorted(home.rglob("*")) if home.exists() else []

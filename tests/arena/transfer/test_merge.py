@@ -22,6 +22,7 @@ from arena.store import Store
 from arena.tournament.lookup import lineups_in_log
 from arena.tournament.tournament import Tournament
 from arena.transfer.merging import merge
+from tests.support.rows import rows_of
 from tests.support.samples import all_matches, begin, entry, finished, random_row, resolved, schedule
 from tests.support.tournaments import home_of, log_of, write
 
@@ -57,11 +58,7 @@ def make(log, numbers, started="2026-01-01", plan=PLAN, key=None, made=RESULTS):
     with Store.create(log) as store:
         if key:
             store.keep_key(key, "2026")
-        data = resolved(plan).as_json()
-        begin(store, plan)
-        with store.transaction():
-            store._db.execute("DELETE FROM runs")
-        run = store.begin_run(data, "{}", started, [], {})
+        run = begin(store, plan, "{}", started)
         store.add(plan, [made[number] for number in numbers], run)
     return log
 
@@ -334,8 +331,7 @@ def test_halves_of_a_run_are_completed_by_a_run_to_the_same_tournament(tmp_path,
     log.unlink()
     merged = merge(parts, "small", home_of(config))
     assert merged.log == log and 0 < merged.done <= merged.added < merged.planned
-    with Tournament.open(log) as tournament:
-        before = {(row[0], row[1]) for row in tournament.store._db.execute(IDS)}
+    before = {*rows_of(log, IDS)}
     outcome = api.run(config, home_of(config), workers=1, backend="local").outcome
     with Tournament.open(log) as tournament:
         counted = {

@@ -7,6 +7,7 @@ import re
 import shutil
 import sqlite3
 import zlib
+from contextlib import closing
 from pathlib import Path
 
 import pandas as pd
@@ -24,7 +25,8 @@ from arena.store import Store
 from arena.store.locking import lock_log
 from arena.tournament.tournament import Tournament
 from arena.verify import blocks
-from arena.verify.exports import _compare
+from arena.verify.database import open_log
+from arena.verify.exports import compare_files
 from arena.verify.findings import Findings
 from arena.verify.plans import read_contents
 from arena.verify.reruns import chosen_blocks, rerun_plan
@@ -121,14 +123,15 @@ def test_a_table_of_another_size_is_not_unpacked(tmp_path, monkeypatch):
     pd.DataFrame({"mu": [0.0] * 9}).to_parquet(ours)
     pd.DataFrame({"mu": [0.0] * 9}).to_parquet(again, compression=None)
     pd.DataFrame({"mu": [0.0] * 10**6}).to_parquet(theirs)
-    assert _compare(again, ours) is Sameness.ALL
+    assert compare_files(again, ours) is Sameness.ALL
     monkeypatch.setattr(pd, "read_parquet", lambda file: pytest.fail("was unpacked"))
-    assert _compare(theirs, ours) is Sameness.NONE
+    assert compare_files(theirs, ours) is Sameness.NONE
 
 
 def test_every_exported_file_that_differs_is_named(logs, tmp_path):
     log = Path(shutil.copy(logs["rounds"], tmp_path / api.LOG_FILE))
     api.export(log, out=tmp_path, what=("leaderboards", "crosstable", "matches"), formats=("csv", "json", "html"))
+    api.export(log, out=tmp_path, what=("costs", "paper"), formats=("csv",))
     assert checked(log).sound
     edited = sorted(tmp_path.glob("*.*"), key=lambda path: path.name)
     edited = [path for path in edited if path.suffix in (".csv", ".json", ".html")]
@@ -139,7 +142,7 @@ def test_every_exported_file_that_differs_is_named(logs, tmp_path):
         path.write_text(text[:at] + str(int(text[at]) + 1) + text[at + 1 :])
     report = checked(log)
     assert [finding.file for finding in report.findings] == [path.name for path in edited[:20]]
-    assert report.count == len(edited) == 3 * (2 * 3) + 3 + 2
+    assert report.count == len(edited) == 3 * (2 * 3) + 3 + 2 + 3 + 1
     with changing(log) as db:
         db.execute("UPDATE runs SET finished = NULL")
     report = checked(log)
@@ -151,10 +154,10 @@ def test_an_exported_file_of_any_size_or_kind_is_not_waited_for_or_read_whole(tm
     ours.write_text("a,b\n")
     with theirs.open("wb") as sparse:
         sparse.truncate(20 * 2**30)
-    assert _compare(theirs, ours) is Sameness.NONE
+    assert compare_files(theirs, ours) is Sameness.NONE
     theirs.unlink()
     os.mkfifo(theirs)
-    assert _compare(theirs, ours) is Sameness.NONE
+    assert compare_files(theirs, ours) is Sameness.NONE
 
 
 # Playing again
@@ -283,15 +286,17 @@ def test_bots_for_another_version_of_the_base_api_are_not_played_again(logs, mon
 
 
 def test_a_sample_is_the_same_each_time_and_spread_over_boards_and_bots(logs):
+    with closing(open_log(logs["rounds"])) as db:
+        contents = read_contents(db, Findings())
     with Store.open(logs["rounds"]) as store:
-        contents = read_contents(store._db, Findings())
         (logged,) = contents.plans
-        plan, tournament = rerun_plan(logged, contents, None), Tournament(store)
+        tournament = Tournament(store)
+        plan = rerun_plan("rerun", logged.resolved.schedule(), contents, None)
         samples = [chosen_blocks(tournament, plan, 6, seed) for seed in (1, *range(1, 9))]
         whole = chosen_blocks(tournament, plan, "all", 1)
     assert samples[0] == samples[1]
     assert any(sample != samples[0] for sample in samples)
-    assert sum(logged.schedule.boards[block.board].players for block in samples[0]) == 7
+    assert sum(plan.schedule.boards[block.board].players for block in samples[0]) == 7
     assert {block.board for block in samples[0]} == {0, 1, 2}
     assert {entry for block in samples[0] for entry in block.table} == {0, 1, 2}
     assert len(whole) == 15

@@ -1,6 +1,8 @@
 """What the server does with connections that keep it waiting, and with what is no request, over real sockets."""
 
+import asyncio
 import contextlib
+import gc
 import socket
 import threading
 
@@ -12,7 +14,7 @@ from arena.sessions.view import Phase
 from arena.web import connections, play_routes, server
 from arena.web.addresses import Addresses
 from arena.web.safety import POLICY
-from arena.web.service import READY, notify_service
+from arena.web.server import READY, notify_service
 from tests.support.tournaments import PATIENCE, wait_until
 
 
@@ -169,7 +171,7 @@ def test_only_some_slow_requests_of_one_address_are_waited_for(address, servers,
         other = held.enter_context(connected(address, "127.0.0.2"))
         send(other, b"GET /games HT")
         slow = servers[0].server_state.connections
-        wait_until(lambda: len(slow) == 4 and all(each._is_slow for each in slow), "three and the other are left")
+        wait_until(lambda: len(slow) == 4 and all(each.is_slow for each in slow), "three and the other are left")
         send(other, "TP/1.1\r\nHost: {}:{}\r\n\r\n".format(*address).encode())
         assert other.recv(12) == b"HTTP/1.1 200"
 
@@ -240,11 +242,54 @@ def test_where_the_server_is_full_who_sends_no_request_makes_room(address, serve
     now = servers[0].server_state.connections
     with contextlib.ExitStack() as held:
         idle = [held.enter_context(connected(address)) for _ in range(4)]
-        wait_until(lambda: len(now) == 4 and all(each._is_slow for each in now), "all are slow")
+        wait_until(lambda: len(now) == 4 and all(each.is_slow for each in now), "all are slow")
         assert get(address).startswith(b"HTTP/1.1 200")
         assert everything(idle[0]) == b""  # the oldest one
         send(idle[1], "GET /games HTTP/1.1\r\nHost: {}:{}\r\n\r\n".format(*address).encode())
         assert idle[1].recv(12) == b"HTTP/1.1 200"
+
+
+def slow_ones(servers) -> int:
+    """Return how many connections of a server make room for others."""
+    return sum(each in each.crowd.slow for each in servers[0].server_state.connections)
+
+
+FORM = (
+    "POST /play HTTP/1.1\r\nHost: {}:{}\r\nContent-Type: application/x-www-form-urlencoded\r\n"
+    "Content-Length: {}\r\n\r\n"
+)
+
+
+def test_where_the_server_is_full_the_slowest_bodies_make_room_and_quick_ones_stay(address, servers, monkeypatch):
+    monkeypatch.setattr(connections, "MAX_CONNECTIONS", 4)
+    monkeypatch.setattr(connections, "ADDRESS_SHARE", 1)
+    monkeypatch.setattr(connections, "REQUEST_TIMEOUT_SECONDS", 3600.0)
+    monkeypatch.setattr(connections, "SLOW_SECONDS", 0.2)
+    with contextlib.ExitStack() as held:
+        bodies = [held.enter_context(connected(address)) for _ in range(4)]
+        for place, body in enumerate(bodies):
+            send(body, FORM.format(*address, 9_000).encode() + b"a" * (8_999 if place == 0 else place))
+        wait_until(lambda: slow_ones(servers) == 4, "all are slow")
+        for slow in bodies[1:]:
+            wait_until(lambda: get(address).startswith(b"HTTP/1.1 200"), "a page is shown")
+            held.enter_context(connected(address))  # takes the place of the page
+            assert everything(slow) == b""
+        send(bodies[0], b"a")
+        assert bodies[0].recv(9) == b"HTTP/1.1 "
+
+
+def test_where_the_server_is_full_who_does_not_read_the_answer_makes_room(address, servers, monkeypatch):
+    monkeypatch.setattr(connections, "MAX_CONNECTIONS", 1)
+    monkeypatch.setattr(connections, "ADDRESS_SHARE", 1)
+    monkeypatch.setattr(connections, "UNREAD_TIMEOUT_SECONDS", 3600.0)
+    monkeypatch.setattr(connections, "SLOW_SECONDS", 0.2)
+    with socket.socket() as deaf:
+        deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        deaf.settimeout(PATIENCE)
+        deaf.connect(address)
+        send(deaf, "GET /games HTTP/1.1\r\nHost: {}:{}\r\n\r\n".format(*address).encode() * 1_000)
+        wait_until(lambda: slow_ones(servers) == 1, "it is slow to read")
+        assert get(address).startswith(b"HTTP/1.1 200")
 
 
 def test_who_is_refused_may_read_why_though_more_was_sent(address, servers, monkeypatch):
@@ -273,3 +318,20 @@ def test_of_many_who_are_refused_some_are_closed_at_once(address, servers, monke
         send(one, b"nothing like it\r\n\r\n")
         assert everything(one).startswith(b"HTTP/1.1 400")
         wait_until(lambda: not servers[0].server_state.connections, "it is closed")
+
+
+@pytest.fixture
+def rare_collections():
+    """Collect garbage as rarely as commands begin with."""
+    before = gc.get_threshold()
+    gc.set_threshold(100_000, 50, 50)
+    yield
+    gc.set_threshold(*before)
+    gc.unfreeze()
+
+
+def test_what_connections_leave_behind_does_not_pile_up(rare_collections, request):
+    address = request.getfixturevalue("address")
+    for _ in range(600):
+        assert get(address, "/static/web.css").startswith(b"HTTP/1.1 200")
+    assert sum(isinstance(each, asyncio.Transport) for each in gc.get_objects()) < 300

@@ -6,6 +6,7 @@ import os
 import random
 import urllib.request
 import zlib
+from functools import partial
 from itertools import pairwise
 from types import SimpleNamespace
 
@@ -220,7 +221,7 @@ def test_evaluations_are_those_of_a_seats_own_bot_or_else_of_the_others(catalog,
     movers = [ply.seat for ply in replay(played[1])]
     ply = movers.index(0)
     board.take(InPlay(spec.id, 0, spec.seats, actions[: ply + 2], [(ply, steps, -steps)]))
-    board._begin()
+    board.begin()
     board.draw()
     assert board.frames[-1].values == [0.5, -0.5]
     assert board.curves() == [f"{ply + 1},-0.5", f"{ply + 1},0.5"]
@@ -267,7 +268,7 @@ def test_a_log_that_nobody_plays_has_nothing_to_watch(catalog, client):
 def test_without_scripts_the_page_has_the_present_position_and_a_link_to_the_next(watcher, played, actions, catalog):
     spec, match = played
     watcher.close()
-    watcher._feed = SimpleNamespace(read=lambda wait: [InPlay(spec.id, 0, spec.seats, actions[:3], [])], close=list)
+    watcher.feed = SimpleNamespace(read=lambda wait: [InPlay(spec.id, 0, spec.seats, actions[:3], [])], close=list)
     _, (board,) = watcher.look()
     values = live_boards.template_values(Links(), "shown", board)
     still = fragment("live_board.html", Links(), picture=board.frames[-1].picture, **values)
@@ -275,6 +276,7 @@ def test_without_scripts_the_page_has_the_present_position_and_a_link_to_the_nex
     assert all(label in still for label in match.names)
 
 
+VIEWERS = 100
 MANY_PLIES = 12
 """Of a match that has been played for some seconds."""
 
@@ -291,10 +293,15 @@ def frames_of(boards):
     return found
 
 
+def has_event(stream):
+    """Read a line of a stream; return whether it is an event."""
+    return b"data: " in stream.readline()
+
+
 @pytest.fixture(scope="module")
 def watched(tmp_path_factory):
-    """The same tournament run twice: by nobody watched, and watched, also by a server that is killed, and a reader that
-    reads nothing.
+    """The same tournament run twice: by nobody watched, and watched, also by a server with many viewers that is killed,
+    and a reader that reads nothing.
     """
     hold = tmp_path_factory.mktemp("hold") / "on"
     hold.touch()
@@ -317,13 +324,18 @@ def watched(tmp_path_factory):
 
     server = start_arena("serve", "--home", home_of(config), "--port", 0, folder=config.parent)
     address = server.stdout.readline().split()[0]
-    stream = urllib.request.urlopen(f"{address}tournaments/small/live/events", timeout=PATIENCE)
-    wait_until(lambda: b"data: " in stream.readline(), "the server sends an event")
+    place = f"{address}tournaments/small/live/events"
+    streams = [urllib.request.urlopen(place, timeout=PATIENCE) for _ in range(VIEWERS)]
+    for stream in streams:
+        wait_until(partial(has_event, stream), "the server sends every viewer an event")
     wait_until(lambda: look() or shown(events), "a match is shown")
     hold.unlink()
-    wait_until(lambda: b"data: " in stream.readline(), "it sends the next one")
+    for stream in streams:
+        wait_until(partial(has_event, stream), "it sends every viewer the next one")
     server.kill()
     server.communicate()
+    for stream in streams:
+        stream.close()
     wait_until(look, "the run has ended")
     for _ in range(10):
         look()
@@ -358,7 +370,7 @@ def test_plies_and_evaluations_of_a_run_are_shown_and_are_those_that_the_log_has
 
 
 @pytest.mark.system
-def test_a_log_that_was_watched_is_the_same_as_one_that_was_not(watched):
+def test_a_log_that_a_hundred_watched_is_the_same_as_one_that_nobody_watched(watched):
     config, alone, _ = watched
     assert results(config) == results(alone)
 

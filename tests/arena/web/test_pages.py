@@ -4,12 +4,14 @@ import contextlib
 import html
 import re
 import sqlite3
+import threading
 from urllib.parse import quote
 
 import pytest
 from starlette.testclient import TestClient
 
 import arena
+from arena import api
 from arena.registry.discovery import own_bot
 from arena.registry.submitting import store_submission
 from arena.results.leaderboards import cells
@@ -223,6 +225,20 @@ def test_the_first_page_names_the_best_bots_with_their_ratings(client, home):
             assert html.escape(bot) in best and rating in best, game
 
 
+def test_the_first_page_follows_a_tournament_whose_newest_match_is_not_found_in_time(home, monkeypatch):
+    is_due, find = threading.Event(), LogCatalog.find
+    monkeypatch.setattr(LogCatalog, "find", lambda *args, **named: is_due.wait() and find(*args, **named))
+    with TestClient(create_app(home), base_url=ADDRESS) as client:
+        page = client.get("/").text
+        is_due.set()
+        section = re.search('<section id="follow"[^>]*>', page)[0]
+        assert section.endswith(" hidden>"), "it is shown by its script, when there is a match"
+        latest, live = (html.unescape(re.search(f'data-{name}="([^"]*)"', section)[1]) for name in ("latest", "live"))
+        assert latest == "/tournaments/shown/latest" and live == "/tournaments/shown/live/events"
+        wait_until(lambda: "The last position of the match" in client.get("/").text, "the match is shown")
+        assert not re.search('<section id="follow"[^>]* hidden>', client.get("/").text)
+
+
 def test_podium_and_bars_agree_with_the_leaderboard(client, home):
     page = ready(client, "/tournaments/shown").text
     podiums = re.findall(r'<ol class="podium">(.*?)</ol>', page, re.S)
@@ -287,6 +303,26 @@ def test_a_log_that_is_cut_off_has_a_clear_page(home, tmp_path):
             assert client.get(address).status_code == 200, "other tournaments are shown all the same"
 
 
+def test_the_list_of_bots_names_the_games_that_each_plays(client):
+    row = next(row for row in client.get("/bots").text.split("<tr>") if ">greedy<" in row)
+    assert '<a href="/games/epicycle">Epicycle</a>' in row and "/tournaments/shown" in row
+
+
 def test_a_home_that_is_empty_says_what_to_do(tmp_path):
     with TestClient(create_app(tmp_path), base_url="http://127.0.0.1:8000") as client:
         assert "arena run" in client.get("/").text and client.get("/bots").status_code == 200
+
+
+def test_a_bracket_is_on_the_page_of_its_tournament_and_in_its_report(tmp_path):
+    bots = [{"bot": "random", "label": label} for label in ("one & only", "two", "three", "four")]
+    games = [{"game": "epicycle", "players": 2}]
+    data = {"name": "cup", "blocks": 1, "games": games, "bots": bots, "schedule": "knockout:max_blocks=1"}
+    run = arena.run(data, home=tmp_path, workers=1, report=True)
+    (tables,) = api.standings("cup", tmp_path).values()
+    (bracket,) = tables
+    with TestClient(create_app(tmp_path), base_url=ADDRESS) as visitor:
+        page = visitor.get("/tournaments/cup").text
+    assert run.report is not None
+    for text in (page, run.report.read_text()):
+        assert html.escape(bracket.title) in text
+        assert all(html.escape(str(row[2])) in text for row in bracket.rows)

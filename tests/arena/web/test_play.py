@@ -283,15 +283,21 @@ def test_whoever_looks_is_told_why_a_part_cannot_be_clicked(server, token):
     with browser(server) as other:
         for looking in (server, other):
             told = why(looking, address, "hand-1-S", version=version).json()
-            assert told["why"] == "That piece belongs to seat 1; seat 0 is to move."
+            assert told["why"] == (
+                "That piece belongs to greedy; you are to move."
+                if looking is server
+                else "That piece belongs to greedy; Blue is to move."
+            )
             assert (told["section"], told["anchor"]) == ("§2 Whose turn it is", "2-whose-turn-it-is")
     told = why(server, address, "slot-5", version=version).json()
     assert told["why"].startswith("Slot 5 is 4 slots from the gap") and told["section"] == "§3 What is allowed"
-    assert why(server, address, "hand-0-S", "slot-5", version=version).json()["why"].startswith("S takes a piece")
+    assert (
+        why(server, address, "hand-0-S", "slot-5", version=version).json()["why"].startswith("A small piece takes one")
+    )
     assert why(server, address, "hand-0-S", version=version).json() == {"why": ""}
     where = {"game": "epicycle", "players": 2}
     told = why(server, "/analysis", "hand-0-S", **where, moves="S-").json()
-    assert told["why"] == "That piece belongs to seat 0; seat 1 is to move."
+    assert told["why"] == "That piece belongs to Blue; Orange is to move."
 
 
 def test_a_reason_is_of_the_position_that_was_asked_about(server, token):
@@ -308,7 +314,9 @@ def test_asking_about_what_is_no_part_tells_nothing(server, token, parts):
     assert (answer.status_code, answer.json()) == (200, {"why": ""})
 
 
-@pytest.mark.parametrize("broken", [lambda self, parts: 1 / 0, lambda self, parts: None, lambda self, parts: 5])
+@pytest.mark.parametrize(
+    "broken", [lambda self, parts, names: 1 / 0, lambda self, parts, names: None, lambda self, parts, names: 5]
+)
 def test_a_game_whose_reasons_fail_tells_nothing(server, monkeypatch, broken):
     from engine.state import KernelState
 

@@ -5,8 +5,7 @@ import pytest
 from arena.sessions.narration import told
 from arena.sessions.playable import PlayableBots
 from arena.sessions.view import Phase, SeatView, SessionView
-from arena.web.bot_choices import bot_choices, strength
-from arena.web.ladder import Rung, ladder
+from arena.web.ladder import Rung, bot_choices, ladder, strength
 from arena.web.play_words import drawn_names, faces_of, names_for, prompt_of, status_of, title_of, verdict_of
 from engine import Sentence, load_game
 from scripts.strengths import STRENGTHS, strengths

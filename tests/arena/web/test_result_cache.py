@@ -4,9 +4,12 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from arena.web.result_cache import MAX_RESULTS, CacheEntry, RefreshBudget, ResultCache
+from arena.web.value_sizes import size_of
 
 
 @pytest.fixture
@@ -98,6 +101,53 @@ def test_no_more_results_are_kept_than_a_cache_may_have():
     finally:
         found.close()
     assert made == [1, 2, 3, 1]
+
+
+def test_no_more_bytes_are_kept_than_a_cache_may_have_whatever_they_are_in():
+    found, made = ResultCache(threads=1, most_bytes=2_500_000), []
+
+    def make(size):
+        made.append(size)
+        return {
+            "rows": [np.zeros(size // 16), ["x" * (size // 200)] * 2, *("y" * 10_000 for _ in range(size // 20_000))]
+        }
+
+    try:
+        for version, key in enumerate((1, 2, 1, 3, 2, 3, 3)):
+            found.get(key, 0 if version < 6 else 1, partial(make, 1_000_000 + key))
+        kept = found.bytes
+        found.get(4, 0, partial(make, 5_000_000))
+        alone = found.bytes
+        found.get(4, 0, partial(make, 5_000_004))
+    finally:
+        found.close()
+    assert [size % 10 for size in made] == [1, 2, 3, 2, 3, 0], "the one that was asked for longest ago goes"
+    assert 2_000_000 < kept < 2_500_000
+    assert 5_000_000 < alone < 5_500_000, "one that is too large is kept, and nothing beside it"
+
+
+@pytest.mark.parametrize(
+    ("value", "least"),
+    [
+        (b"x" * 1_000_000, 1_000_000),
+        (np.zeros((1_000, 1_000))[10:20], 8_000_000),
+        ([b"x" * number * 100 for number in range(1_000)], 49_000_000),
+        ({f"key {number}": (number, f"value {number}" * 10) for number in range(10_000)}, 2_900_000),
+        (pd.DataFrame({"number": np.arange(100_000)}), 800_000),
+        ([["shared" * 100_000]] * 100, 600_000),
+    ],
+)
+def test_the_size_of_a_value_is_that_of_all_its_parts(value, least):
+    assert least <= size_of(value) < 1.2 * least
+
+
+def test_code_and_circles_are_counted_once():
+    def function():
+        return circle
+
+    circle = [function, np, b"x" * 1_000]
+    circle.append(circle)
+    assert 1_000 < size_of(circle) < 1_500
 
 
 def test_who_waits_is_told_when_a_result_is_there_and_when_it_has_failed(results):

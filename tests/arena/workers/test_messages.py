@@ -4,6 +4,7 @@ import pytest
 
 from arena.core.limits import Limits
 from arena.core.match_ids import DiceKind
+from arena.isolation.launched import LaunchedBot
 from arena.match.faults import KnownFault
 from arena.match.game_faults import GameFault
 from arena.match.replay import ReplayedPly
@@ -57,7 +58,7 @@ PLACE = PlannedMatch(
 SAMPLES = [
     Hello(),
     Greeting("code", {"python": "3"}, 17, "host"),
-    Describe("mine", "Mine", BUNDLE, "process", [("epicycle", 2)]),
+    Describe(LaunchedBot("mine", BUNDLE, "Mine", {}, "process"), [("epicycle", 2)]),
     Description({"about": ["anything", None, 1.5, 2**70, -0.0, float("inf")]}),
     WorkerPlan({"": (b"a", b"b")}, Limits(1.0), [BOARD], [BOT], {BUNDLE.hash: BUNDLE.files}, {"g.py": b""}),
     PlanReply("no sandbox"),

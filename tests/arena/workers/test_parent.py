@@ -223,7 +223,7 @@ def test_no_process_is_forked_beside_a_thread():
     thread.start()
     try:
         with pytest.raises(RuntimeError, match="has threads"):
-            preloaded._fork(None, lambda here: None)
+            preloaded.fork_worker(None, lambda here: None)
     finally:
         over.set()
         thread.join()

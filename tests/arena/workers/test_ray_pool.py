@@ -37,21 +37,21 @@ TWO_BOTS = 'bots = [{ bot = "random" }, { bot = "cautious" }]\n[output]\nreport 
 def pool(monkeypatch):
     """A pool that is told what the other end of its connection is sent."""
     ours, theirs = Pipe()
-    monkeypatch.setattr(ray_pool, "_start_driver", lambda folder: (None, ours))
+    monkeypatch.setattr(ray_pool, "start_driver", lambda folder: (None, ours))
     theirs.send(WorkerUp(0))
     made = RayPool(1, None, queue.SimpleQueue(), "head:1")
     made.join()
     made.theirs = theirs  # type: ignore[attr-defined]  # for tests to send from
     yield made
-    os.rmdir(made._folder)
+    os.rmdir(made.folder)
 
 
 def test_a_run_that_was_stopped_for_long_does_not_take_its_cluster_for_lost(pool):
-    pool._looked = time.monotonic() - 1000.0
+    pool.looked_at = time.monotonic() - 1000.0
     pool.theirs.send(Remark("something that was said before the head"))
     pool.theirs.send(ClusterAlive())
-    pool._take(5.0)
-    pool._take(5.0)
+    pool.take_events(5.0)
+    pool.take_events(5.0)
     assert pool.remarks
 
 
@@ -60,7 +60,7 @@ def test_a_cluster_whose_head_says_nothing_is_lost_though_its_workers_answer(poo
         for _ in range(1000):
             pool.theirs.send(Remark("a worker's"))
             time.sleep(0.001)
-            pool._take(0.2)
+            pool.take_events(0.2)
 
     with pytest.raises(ClusterError, match="has not answered"):
         listen()
@@ -92,7 +92,7 @@ def chatty_port():
 @pytest.mark.parametrize("speaks", [False, True])
 def test_a_run_that_is_killed_while_it_looks_for_a_cluster_leaves_no_process_and_no_folder(port, speaks):
     folder = Path(tempfile.mkdtemp(prefix="arena-ray-", dir="/tmp"))
-    process, connection = ray_pool._start_driver(str(folder))
+    process, connection = ray_pool.start_driver(str(folder))
     connection.send(ClusterOrder(f"127.0.0.1:{port if speaks else 9}", 1, str(folder), None))
     connection.close()
     process.wait(PATIENCE)
@@ -105,7 +105,7 @@ def test_a_pool_is_closed_while_it_waits_for_a_cluster_and_leaves_nothing(port):
     thread.start()
     pool.close()
     thread.join()
-    assert pool._process.poll() is not None and not Path(pool._folder).exists()
+    assert pool.process.poll() is not None and not Path(pool.folder).exists()
 
 
 def test_a_cluster_that_cannot_be_joined_is_an_error_before_anything_is_played(chatty_port, tmp_path, capsys):

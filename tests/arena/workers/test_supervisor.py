@@ -94,8 +94,8 @@ def test_a_driver_killed_while_it_ends_a_worker_leaves_neither_it_nor_its_folder
 
 
 def test_a_worker_whose_supervisor_is_killed_ends_with_it_and_is_replaced(temporary, worker):
-    old = worker._worker  # there may be others, of tests before
-    os.kill(worker._supervisor._number, signal.SIGKILL)
+    old = worker.process  # there may be others, of tests before
+    os.kill(worker.supervisor.number, signal.SIGKILL)
     wait_until(lambda: gone([old]), "it ends")
     death = worker.call(Hello(), Greeting)
     assert isinstance(death, WorkerDeath) and death.how == "killed by SIGKILL, perhaps for want of memory"
@@ -107,7 +107,7 @@ def test_a_worker_whose_supervisor_is_killed_ends_with_it_and_is_replaced(tempor
 
 def test_a_worker_that_is_stopped_is_found_and_ended_in_a_while(worker, monkeypatch):
     monkeypatch.setattr(process, "STALL_SECONDS", 0.2)
-    number = worker._worker
+    number = worker.process
     os.kill(number, signal.SIGSTOP)
     death = worker.call(Hello(), Greeting, START_SECONDS)
     assert isinstance(death, WorkerDeath) and (death.cause, death.how) == ("crash", "it was stopped")

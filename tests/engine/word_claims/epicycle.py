@@ -31,13 +31,17 @@ def prompt(said):
         who, sizes = whole(r"P(\d): put (.*) piece into the gap\.", said.text)
         assert {SIZES[size.removeprefix("a ")] for size in row(sizes, "or")} == {play[0] for play in legal}
     else:
-        who, pieces, steps = whole(r"P(\d): now take (.*), (\d) slots? from the gap\.", said.text)
+        warning = r"(?:; a (\w+) one would be your third, and put you out)?"
+        who, pieces, steps, third = whole(rf"P(\d): now take (.*), (\d) slots? from the gap{warning}\.", said.text)
         played = said.chosen[0][-1]
         assert int(steps) == PIPS[played]
         claimed = {whole(r"the (\w+) piece in slot (\d)", piece) for piece in row(pieces, "or")}
         slots = {(gap + naive.REACH[play]) % 10 for play in legal if play[0] == played}
         assert {int(slot) for _, slot in claimed} == slots
         assert all(pie[int(slot)] == SIZES[size] for size, slot in claimed)
+        out = {play: int(seat) in naive.play(table(said.position), play).out for play in legal if play[0] == played}
+        fatal = {pie[(gap + naive.REACH[play]) % 10] for play, falls in out.items() if falls}
+        assert fatal == ({SIZES[third]} if third else set())
     assert who == seat
 
 

@@ -117,7 +117,7 @@ def caught_in(words, board, placed_at):
     words, _, powers = words.partition(", between it and ")
     found, flanks = {}, {}
     for each in row(words):
-        owner, size, square, _, flank = whole(r"P(\d)'s (\w+) mid on (..)( \(with (..)\))?", each)
+        owner, size, square, _, flank = whole(r"P(\d)'s (\w+) mid on (..)( \(with the mid on (..)\))?", each)
         found[square] = owner + SIZES[size]
         flanks[square] = flank
     for square, flank in flanks.items():

@@ -128,11 +128,8 @@ def told_tile(said, table, after):
     if how == "first":
         assert not table.place and after.place == {tile: (0, 0)}
         return
-    side, anchor, degrees = whole(
-        rf"({'|'.join(SIDES)}) (.*?)(?:, turned by (\d+)° clockwise|, turned by (\d+)°)?", how
-    )[:3]
-    turns = re.search(r"(\d+)°", how)
-    assert after.spaces[tile] == turned(table.spaces[tile], int(turns[1]) // 90 if turns else 0)
+    side, anchor, degrees = whole(rf"({'|'.join(SIDES)}) (.*?)(?:, turned by (\d+)° clockwise)?", how)
+    assert degrees != "0" and after.spaces[tile] == turned(table.spaces[tile], int(degrees or 0) // 90)
     beside = owner(anchor, table.seat)
     (x, y), (east, south) = after.place[beside], naive.STEPS[SIDES[side]]
     assert after.place[tile] == (x + east, y + south) and beside != tile

@@ -7,8 +7,10 @@ from collections.abc import Callable
 from arena.core.errors import ConfigError
 from arena.results.pages.figures.matches import clocks, endings, forfeits, lengths
 from arena.results.pages.figures.ratings import convergence, crosstable, misfits, ratings
+from arena.results.pages.figures.responses import responses
 from arena.results.pages.figures.returns import seats, variance
 from arena.results.pages.figures.style import BoardResults, Figure, render, shortened
+from arena.results.pages.figures.tuning import tuning, tuning_lead
 from engine.errors import did_you_mean
 
 __all__ = ["FIGURES", "BoardResults", "Figure", "check_figure", "figure", "figures", "render", "shortened"]
@@ -34,6 +36,7 @@ def check_figure(name: str) -> None:
 
 FIGURES: dict[str, Callable[[BoardResults], Figure | None]] = {
     "ratings": ratings,
+    "responses": responses,
     "crosstable": crosstable,
     "seats": seats,
     "variance": variance,
@@ -43,5 +46,7 @@ FIGURES: dict[str, Callable[[BoardResults], Figure | None]] = {
     "endings": endings,
     "forfeits": forfeits,
     "clocks": clocks,
+    "tuning": tuning,
+    "tuning_lead": tuning_lead,
 }
 """All figures by name, in the order of a report."""

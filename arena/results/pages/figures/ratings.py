@@ -28,6 +28,7 @@ from arena.results.pages.figures.style import (
     spec_of,
 )
 from arena.results.pages.templates import counted
+from arena.stats.multiple import FAMILY_WISE_ERROR
 from engine.svg import FAINT, INK
 
 CONVERGENCE_STEPS = 5
@@ -142,7 +143,7 @@ def crosstable(board: BoardResults) -> Figure | None:
     if found.pairs.empty:
         return None
     names = ["bot", "opponent", "matches", "blocks", "wins", "ties", "losses"]
-    pairs = found.pairs[[*names, "difference", "difference_ci_low", "difference_ci_high"]]
+    pairs = found.pairs[[*names, "difference", "difference_ci_low", "difference_ci_high", "p_value", "p_adjusted"]]
     mirrored = pairs.rename(columns={"bot": "opponent", "opponent": "bot"}).assign(difference=0.0 - pairs["difference"])
     cells = pd.concat([pairs, mirrored])[["bot", "opponent", "difference"]]
     leads = cells["difference"]
@@ -171,13 +172,14 @@ def crosstable(board: BoardResults) -> Figure | None:
 
 def _crosstable_in_words(pairs: pd.DataFrame) -> str:
     apart = int(((pairs["difference_ci_low"] > 0) | (pairs["difference_ci_high"] < 0)).sum())
+    together = int((pairs["p_adjusted"] <= FAMILY_WISE_ERROR).sum())
     widest = largest(pairs, pairs["difference"].abs())
     lead = widest["difference"]
     winner, loser = (widest["bot"], widest["opponent"])[:: 1 if lead >= 0 else -1]
     return (
         "Mean return of the row's bot minus that of the column's, where both played: blue where the row leads, orange "
-        "where it trails. Significant leads, whose intervals leave out 0: "
-        f"{apart:,} of {counted(len(pairs), 'pair')}. "
+        f"where it trails. Of {counted(len(pairs), 'pair')}, {together:,} differ significantly when all are tested at "
+        f"once (Holm, 5 %), {apart:,} when each is taken alone, by its interval. "
         f"The widest is that of {winner} over {loser}, {abs(lead):+.2f}."
     )
 

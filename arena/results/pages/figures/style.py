@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from threading import Lock
@@ -13,6 +13,7 @@ import pandas as pd
 
 from arena.core.limits import Limits
 from arena.results.crosstable import Crosstable
+from arena.schedule.boards import Entry
 from arena.tournament.counted import BoardMatches
 from engine.svg import FAINT, INK, LINE, MARK, SEAT_COLOURS
 
@@ -60,6 +61,10 @@ class BoardResults:
     limits: Limits
     out: Mapping[int, int]
     """Disqualified bots, by entry."""
+    entries: Sequence[Entry] = ()
+    """Bots of the board, in the order of the plan."""
+    curve: pd.DataFrame | None = None
+    """Of a tuning run, as of `arena.results.tuning.learning_curve`, with places of values in their ranges."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +80,7 @@ class Figure:
     @property
     def is_wide(self) -> bool:
         """Whether it needs more than one column of a page."""
-        return self.spec["width"] > FIGURE_WIDTH - AXIS_WIDTH
+        return self.spec.get("width", 0) > FIGURE_WIDTH - AXIS_WIDTH
 
 
 def render(spec: dict[str, Any], kind: str) -> bytes:

@@ -40,8 +40,8 @@ def ours_are_registered():
 @pytest.fixture
 def plug_in(monkeypatch):
     """Return what makes nim, under a name and with bounds, known for one test; OpenSpiel never forgets a game."""
-    monkeypatch.setattr(arena_games, "_registered", {*arena_games._registered})
-    monkeypatch.setattr(registry, "_registered", {})
+    monkeypatch.setattr(arena_games, "registered_games", {*arena_games.registered_games})
+    monkeypatch.setattr(registry, "registered_games", {})
 
     def known(name, bounds):
         engine.register_game(dataclasses.replace(NIM, name=name, bounds=bounds and (lambda players, params: bounds)))

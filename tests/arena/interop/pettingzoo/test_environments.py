@@ -123,7 +123,7 @@ COUNTING = engine.GameType("counting", "Counting", "Say yes or no.", 2, 3, 2, 1,
 @pytest.fixture
 def own_games(monkeypatch):
     """Games for these tests alone."""
-    monkeypatch.setattr(registry, "_registered", dict(registry._registered))
+    monkeypatch.setattr(registry, "registered_games", dict(registry.registered_games))
     engine.register_game(COUNTING)
     engine.register_game(NIM)
 

@@ -182,6 +182,7 @@ def test_the_final_has_a_podium_and_certificates_that_are_no_markup(cup):
     write_round(cup.home, folder="contests/cup/season-1/final")
     assert "Certificate of place 1" in cup.stranger.get("/contests/cup/final").text
     svg = cup.stranger.get("/contests/cup/certificates/1.svg")
+    assert " width=" not in svg.text.partition(">")[0], "it is as large as its window"
     assert svg.headers["content-type"] == "image/svg+xml"
     assert "Ann" in svg.text
     assert cup.stranger.get("/contests/cup/certificates/3.svg").status_code == 404  # the house's

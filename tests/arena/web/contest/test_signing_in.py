@@ -121,6 +121,6 @@ def test_a_browser_that_may_only_read_changes_nothing_of_its_account(cup):
     session = cup.accounts.tokens.issue(cup.ann.author, "session", ["read"], OPERATOR)
     cup.ann.http.cookies.clear()
     cup.ann.http.cookies.set("arena_session", session)
-    for address in ("/account/tokens/1/revoke", "/account/export"):
+    for address in ("/account/tokens/1/revoke", "/account/tokens", "/account/export"):
         assert cup.ann.post(address).status_code == 403
     assert cup.ann.api("GET", "/me").status_code == 200

@@ -1,0 +1,67 @@
+"""Parameters of bots as columns of tables: a column for each parameter that the spec of a bot names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+
+from arena.results.columns import PARAMETER
+from arena.schedule.boards import Entry
+
+
+def kind_of(entry: Entry) -> str:
+    """Return the name of a bot without its parameters."""
+    return entry.spec.partition(":")[0]
+
+
+def named_parameters(entries: Sequence[Entry]) -> list[str]:
+    """Return the parameters that the spec of any of some bots names, sorted."""
+    return sorted(
+        {
+            name
+            for entry in entries
+            for option in entry.spec.partition(":")[2].split(",")
+            if (name := option.partition("=")[0]) in entry.params
+        }
+    )
+
+
+def parameter_columns(entries: Sequence[Entry]) -> dict[str, pd.Series]:
+    """Return a column for each parameter that the spec of any of some bots names, by the column's name.
+
+    A row is that of a bot; the value is missing where the bot has no such parameter.
+    """
+    return {
+        f"{PARAMETER}{name}": _column([entry.params.get(name) for entry in entries])
+        for name in named_parameters(entries)
+    }
+
+
+def _column(values: list[Any]) -> pd.Series:
+    """Return values as a column of the narrowest type that takes all of them."""
+    kinds = {type(value) for value in values if value is not None}
+    for dtype, allowed in (("boolean", {bool}), ("Int64", {int}), ("Float64", {int, float})):
+        if kinds <= allowed:
+            return pd.Series(values, dtype=dtype)
+    return pd.Series([None if value is None else value_text(value) for value in values], dtype="string")
+
+
+def value_text(value: Any) -> str:
+    """Return a value as it stands in a spec."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def with_parameters(frame: pd.DataFrame, entries: Sequence[Entry]) -> pd.DataFrame:
+    """Return a frame whose column `bot` has labels of bots with the columns of their parameters, last."""
+    labels = set(frame["bot"])
+    entries = [entry for entry in entries if entry.label in labels]
+    place = {entry.label: number for number, entry in enumerate(entries)}
+    rows = [place[label] for label in frame["bot"]]
+    added = {name: column.take(rows).set_axis(frame.index) for name, column in parameter_columns(entries).items()}
+    if not added:
+        return frame
+    found = frame.assign(**added)
+    found.attrs = frame.attrs
+    return found

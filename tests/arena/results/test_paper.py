@@ -1,0 +1,129 @@
+"""The files of a paper: a table that agrees with leaderboards and crosstables, and paragraphs from plan and machine."""
+
+import hashlib
+import json
+import re
+
+import pandas as pd
+import pytest
+
+from arena import api
+from arena.core import citation
+from arena.core.errors import ConfigError
+from arena.core.versions import versions
+from arena.results.columns import PAPER
+from arena.results.paper import duration, p_in_words
+from arena.store import Store
+from arena.transfer.foreign_results import import_results
+from tests.support.documents import ROOT
+from tests.support.samples import begin, entry, fill, schedule
+
+HOSTILE = r"50%_#&{}\~^<$"
+
+
+@pytest.fixture(scope="module")
+def log(tmp_path_factory):
+    path = tmp_path_factory.mktemp("log") / "matches.db"
+    fill(path, schedule(["alice", "bob", entry("carol", label=HOSTILE)], players=(2, 3), blocks=8))
+    return path
+
+
+def read(folder, name):
+    return (folder / name).read_text()
+
+
+def test_the_table_has_every_bot_with_its_effect_against_the_first_of_its_board(log, tmp_path):
+    api.export(log, out=tmp_path, what=["paper"], formats=["csv", "json", "parquet"])
+    table = pd.read_parquet(tmp_path / "paper_table.parquet")
+    assert list(table) == PAPER.names and len(table) == 6
+    assert [row["bot"] for row in json.loads(read(tmp_path, "paper_table.json"))] == table["bot"].tolist()
+    boards, pairs = api.leaderboard(log), api.crosstable(log)
+    for at, frame in table.groupby(["game", "players"]):
+        frame = frame.set_index("bot")
+        board = boards[at].set_index("bot")
+        assert frame["rating"].to_dict() == board["rating"].to_dict()
+        first = board.index[0]
+        assert pd.isna(frame.loc[first, "difference"]) and pd.isna(frame.loc[first, "p_adjusted"])
+        for row in pairs[at].itertuples():
+            if row.bot == first:
+                mine = frame.loc[row.opponent]
+                assert mine["difference"] == -row.difference and mine["difference_ci_low"] == -row.difference_ci_high
+                assert mine["p_adjusted"] == row.p_adjusted
+
+
+def test_the_table_is_written_in_latex_and_markdown_with_nothing_that_they_could_misread(log, tmp_path):
+    api.export(log, out=tmp_path, what=["paper"])
+    latex, markdown = read(tmp_path, "paper_table.tex"), read(tmp_path, "paper_table.md")
+    escaped = r"50\%\_\#\&\{\}\textbackslash{}\textasciitilde{}\^{}\ensuremath{<}\$"
+    assert escaped in latex and escaped in read(tmp_path, "paper_methods.tex")
+    rows = re.findall(r"^ .*\\\\$", latex, re.MULTILINE)
+    assert len(rows) == 7 and {len(re.findall(r"(?<!\\)&", row)) for row in rows} == {len(rows[0].split(" & ")) - 1}
+    assert latex.count(r"\begin{table}") == latex.count(r"\end{table}") == 1 and r"\toprule" in latex
+    assert markdown.count("epicycle, 2 players") == 2  # in the table once, and in the caption
+    assert r"50%\_#\&{}\\\~^\<$" in markdown
+
+
+def test_paragraphs_tell_the_plan_and_the_machine(log, tmp_path):
+    paths = api.export(log, out=tmp_path, what=["paper"])
+    assert {path.name for path in paths} >= {"paper_methods.md", "paper.bib", "plan.json", "versions.json"}
+    methods = read(tmp_path, "paper_methods.md")
+    digest = hashlib.blake2b((tmp_path / "plan.json").read_bytes(), digest_size=32).hexdigest()
+    assert digest in methods and "a round robin of 3 bots was played on epicycle, 2 players and epicycle, 3" in methods
+    assert "random openings of 2 plies" in methods and "seed 5" in methods and "Holm" in methods
+    assert read(tmp_path, "paper.bib") == citation.bibtex()
+    assert r"\cite{pyramid_arena}" in read(tmp_path, "paper_methods.tex")
+
+
+def test_processor_and_cores_are_told_where_the_log_knows_them(tmp_path):
+    path, plan = tmp_path / "matches.db", schedule(["alice", "bob"])
+    fill(path, plan)
+    api.export(path, out=tmp_path, what=["paper"])
+    assert "an unknown processor" in read(tmp_path, "paper_methods.md")
+    with Store.create(path) as store:
+        begin(store, plan)
+        here = {"processor": "Fast Chip 9", "cores": "64", "platform": "Linux", "python": "3.12", "numpy": "2.4"}
+        store.begin_run(store.runs.last_plan(), json.dumps(here), "2026-01-02", [], {})
+    api.export(path, out=tmp_path, what=["paper"])
+    assert "Fast Chip 9 (64 cores), Linux, with Python 3.12, numpy 2.4." in read(tmp_path, "paper_methods.md")
+
+
+def test_versions_name_the_processor_and_its_cores():
+    found = versions()
+    assert found["processor"] and int(found["cores"]) >= 1
+
+
+def test_a_format_that_no_table_of_a_paper_has_is_refused(log, tmp_path):
+    with pytest.raises(ConfigError, match="paper: has no format html; it has tex, md, csv, json, parquet"):
+        api.export(log, out=tmp_path, what=["paper"], formats=["html"])
+
+
+def test_a_log_without_a_complete_block_has_no_paper(tmp_path):
+    plan = schedule(["alice", "bob"])
+    fill(tmp_path / "matches.db", plan, leave_out=range(6))
+    with pytest.raises(ConfigError, match="paper: no board has a complete block yet"):
+        api.export(tmp_path / "matches.db", out=tmp_path, what=["paper"])
+
+
+@pytest.mark.parametrize(("p", "shown"), [(0.0004, "<0.001"), (0.0444, "0.044"), (1.0, "1.000"), (float("nan"), "")])
+def test_p_values_are_shown_as_papers_print_them(p, shown):
+    assert p_in_words(p) == shown
+
+
+@pytest.mark.parametrize(
+    ("seconds", "shown"), [(1.5, "1.5 s"), (0.0204, "20.4 ms"), (4.2e-5, "42 µs"), (float("nan"), "")]
+)
+def test_times_are_shown_in_units_that_suit_them(seconds, shown):
+    assert duration(seconds) == shown
+
+
+def test_the_citation_file_is_that_of_this_version():
+    assert (ROOT / "CITATION.cff").read_text() == citation.cff()
+
+
+def test_results_from_elsewhere_are_told_as_such(tmp_path):
+    lines = [f"{match},{bot},{place}" for match in range(4) for place, bot in enumerate("ab", 1)]
+    (tmp_path / "league.csv").write_text("\n".join(["match,bot,place", *lines]))
+    import_results(tmp_path / "league.csv", "league", "go", {}, tmp_path)
+    api.export("league", tmp_path, tmp_path, ["paper"])
+    methods = read(tmp_path, "paper_methods.md")
+    assert "were played elsewhere" in methods and "single matches" in methods and "processor" not in methods
