@@ -104,7 +104,7 @@ def _latest(catalog: LogCatalog, rows: list[Row]) -> list[tuple[Row, list[Podium
 
 
 def _shown(catalog: LogCatalog, rows: list[Row]) -> tuple[Log, MatchLine | None] | None:
-    """Return the first tournament that runs or has a match with moves, and the newest of them; None where there is none.
+    """Return the first tournament that runs or has a match with moves, and its newest match; None where there is none.
 
     The match is None while it is looked up, or has not been played: an open page asks for it, and for those in play.
     """
