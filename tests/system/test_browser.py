@@ -12,6 +12,7 @@ from arena import api
 from arena.results.pages.replay import write_replay
 from engine import load_game
 from tests.support.installed import ROOT, Installed
+from tests.support.tournaments import PATIENCE
 
 PROGRAM = shutil.which("chromium")
 OPTIONS = (
@@ -29,6 +30,8 @@ blocks = 4
 games = [{ game = "epicycle", players = [2, 3] }, { game = "magic_mids", players = [4] }]
 bots = [{ bot = "random" }, { bot = "greedy" }, { bot = "flat_mc:playouts=10" }, { bot = "uct:simulations=20" }]
 """
+MILLISECONDS = 1000 * PATIENCE
+"""Time that a page may take."""
 GAMES = ("epicycle", "magic_mids", "midgard(variant=loki)", "pyramid_punch")
 PACKAGED = ("epicycle", "magic_mids", "midgard", "pyramid_punch")
 
@@ -37,6 +40,7 @@ PACKAGED = ("epicycle", "magic_mids", "midgard", "pyramid_punch")
 def browser():
     """Return Chromium."""
     assert PROGRAM, "these tests need Chromium; `make tools-system` installs it"
+    expect.set_options(timeout=MILLISECONDS)
     with sync_playwright() as playwright:
         running = playwright.chromium.launch(executable_path=PROGRAM, args=list(OPTIONS))
         yield running
@@ -50,6 +54,7 @@ def visit(browser):
 
     def open_page(path, viewport=DESK, scheme="light", place="") -> Page:
         page = browser.new_page(viewport=viewport, color_scheme=scheme)
+        page.set_default_timeout(MILLISECONDS)
         address = path.as_uri() + place
         page.on("request", lambda request: request.url.split("#")[0] == path.as_uri() or wrong.append(request.url))
         page.on("pageerror", lambda error: wrong.append(str(error)))

@@ -10,12 +10,8 @@ from playwright.sync_api import expect
 from arena.web.lessons import lessons_of
 from tests.arena.sessions.test_analysis import win_in_one
 from tests.support.installed import Checkout
-from tests.system.test_browser import DESK, PHONE, browser  # noqa: F401 - a fixture
+from tests.system.test_browser import DESK, MILLISECONDS, PHONE, browser  # noqa: F401 - a fixture
 
-LONG = 120_000
-"""Milliseconds that a page may take whose kernels have to be compiled."""
-
-expect.set_options(timeout=30_000)
 TURN_OR_END = '#status:is([data-turn="1"], [data-phase="over"])'
 
 SERVE = """
@@ -43,7 +39,7 @@ def visit(browser, address):  # noqa: F811 - it is the fixture
 
     def open_page(place, viewport=DESK, scheme="light", touch=False):
         context = browser.new_context(viewport=viewport, color_scheme=scheme, has_touch=touch, reduced_motion="reduce")
-        context.set_default_timeout(30_000)
+        context.set_default_timeout(MILLISECONDS)
         page = context.new_page()
         page.on("request", lambda request: request.url.startswith(address) or wrong.append(request.url))
         page.on("pageerror", lambda error: wrong.append(str(error)))
@@ -69,7 +65,7 @@ def sit(page, **fields):
         else:
             field.fill(value)
     page.click("text=Start the match")
-    expect(page.locator(TURN_OR_END)).to_be_visible(timeout=LONG)
+    expect(page.locator(TURN_OR_END)).to_be_visible()
 
 
 def click(page, part, touch=False):
@@ -367,7 +363,7 @@ def test_a_hint_and_win_bars_come_from_a_search(visit):
     page = visit("play?game=epicycle&players=2")
     sit(page)
     page.click("#hint")
-    expect(page.locator("#found tbody tr").first).to_be_visible(timeout=LONG)
+    expect(page.locator("#found tbody tr").first).to_be_visible()
     expect(page.locator("#values .value-bar")).to_have_count(2)
 
 
@@ -379,7 +375,7 @@ def test_resigning_and_a_rematch(visit):
     before = page.url
     page.click("#again")
     page.wait_for_url(lambda url: url != before)
-    expect(page.locator(TURN_OR_END)).to_be_visible(timeout=LONG)
+    expect(page.locator(TURN_OR_END)).to_be_visible()
 
 
 def test_the_analysis_finds_a_winning_move_and_plays_on_from_there(visit):
@@ -388,14 +384,14 @@ def test_the_analysis_finds_a_winning_move_and_plays_on_from_there(visit):
     page.fill("#position", state.position)
     page.click("#position-form button")
     best = page.locator("#found tbody tr").first
-    expect(best).to_contain_text("proven", timeout=LONG)
+    expect(best).to_contain_text("proven")
     expect(best.locator("button")).to_have_text(state.action_to_string(winning))
     best.locator("button").click()
     expect(page.locator("#status")).to_contain_text("over")
     page.click("#back")
     expect(page.locator("#status")).to_contain_text(["Blue", "Orange"][state.current_player()])
     page.click("text=Start the match")
-    expect(page.locator(TURN_OR_END)).to_be_visible(timeout=LONG)
+    expect(page.locator(TURN_OR_END)).to_be_visible()
 
 
 def test_a_game_without_a_map_of_its_drawing_is_played_from_a_list_with_previews(visit):
@@ -428,7 +424,7 @@ def test_nothing_serious_is_wrong_and_nothing_is_wider_than_the_screen(visit, pl
     if place.startswith("play"):
         sit(page)
         page.click("#hint")
-        expect(page.locator("#found tbody tr").first).to_be_visible(timeout=LONG)
+        expect(page.locator("#found tbody tr").first).to_be_visible()
         check(page)
 
 

@@ -13,12 +13,14 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page, expect, sync_playwright
+from playwright.sync_api import Page, expect
 
 from engine import load_game
 from tests.support.installed import Installed
 from tests.support.tournaments import PATIENCE, wait_until
-from tests.system.test_browser import DESK, OPTIONS, PHONE, PROGRAM, canonical, drawn
+from tests.system.test_browser import DESK, MILLISECONDS, PHONE, browser, canonical, drawn
+
+__all__ = ["browser"]
 
 CONFIG = """
 name = "{name}"
@@ -41,7 +43,7 @@ class Shown(Installed):
 def ended(process: subprocess.Popen) -> str:
     """End a process by Ctrl-C; return what it wrote on standard error."""
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=60)
+    _, said = process.communicate(timeout=PATIENCE)
     return said
 
 
@@ -64,15 +66,6 @@ def server(installed):
     assert process.returncode == 0
 
 
-@pytest.fixture(scope="module")
-def browser():
-    assert PROGRAM, "these tests need Chromium; `make tools-system` installs it"
-    with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=PROGRAM, args=list(OPTIONS))
-        yield running
-        running.close()
-
-
 @pytest.fixture
 def visit(browser, server):
     """Return a function that opens a page of the server."""
@@ -80,6 +73,7 @@ def visit(browser, server):
 
     def open_page(place, viewport=DESK, scheme="light", scripts=True) -> Page:
         context = browser.new_context(viewport=viewport, color_scheme=scheme, java_script_enabled=scripts)
+        context.set_default_timeout(MILLISECONDS)
         page = context.new_page()
         page.on(
             "request", lambda request: request.url.startswith((server, "data:", "blob:")) or wrong.append(request.url)
@@ -204,9 +198,9 @@ def test_a_match_is_stepped_through_by_keys(addresses, visit):
 def test_the_first_page_moves_and_a_match_is_shared_by_its_address(addresses, visit):
     page = visit("/")
     caption = page.locator("#follow-caption")
-    expect(page.locator("#follow-board svg")).to_be_visible(timeout=30_000)
+    expect(page.locator("#follow-board svg")).to_be_visible()
     before = caption.inner_text()
-    expect(caption).not_to_have_text(before, timeout=30_000)
+    expect(caption).not_to_have_text(before)
     (place,) = [place for place in addresses if re.search("[0-9a-f]{32}", place)]
     page = visit(f"{place}#2")
     page.locator("#share > summary").click()
@@ -240,11 +234,11 @@ def test_what_is_computed_comes_by_itself_and_the_page_is_not_loaded_again(insta
         page = browser.new_page(viewport=DESK)
         page.goto(fresh.stdout.readline().split()[0].rstrip("/") + "/tournaments/shown")
         page.evaluate("window.sameDocument = true")
-        expect(page.locator(".waiting")).to_have_count(0, timeout=1000 * PATIENCE)
+        expect(page.locator(".waiting")).to_have_count(0)
         boards = page.locator("details.folded")
         for board in boards.all():
             board.locator("summary").first.click()
-            expect(board.locator("figure .picture svg").first).to_be_visible(timeout=1000 * PATIENCE)
+            expect(board.locator("figure .picture svg").first).to_be_visible()
             assert board.locator("[data-figure]:not([hidden])").count() >= 4, "they can be explored"
         assert boards.count() == 2 and page.locator("figure .picture svg").count() >= 8
         assert page.locator("#live table").first.locator("tbody tr").count() == 3
@@ -261,7 +255,7 @@ def test_a_figure_becomes_interactive_with_no_eval_and_no_network(visit, address
     for name in ("Ratings", "Head to head", "Convergence"):
         figure = page.locator("figure", has=page.get_by_role("heading", name=name, exact=True)).first
         figure.get_by_role("button", name="Explore").click()
-        expect(figure.locator(".picture svg.marks")).to_be_visible(timeout=30_000)
+        expect(figure.locator(".picture svg.marks")).to_be_visible()
     figure = page.locator("figure", has=page.get_by_role("heading", name="Ratings", exact=True)).first
     figure.locator(".mark-symbol path").first.hover()
     expect(page.locator("#vg-tooltip-element.visible")).to_contain_text("rating")
@@ -276,24 +270,24 @@ def test_a_run_is_followed_without_loading_the_page_again(installed, server, vis
         page = visit("/tournaments/live")
         page.evaluate("window.sameDocument = true")
         words = page.locator("#live .facts")
-        expect(page.locator("#live table.wide").first).to_be_visible(timeout=60_000)
+        expect(page.locator("#live table.wide").first).to_be_visible()
         before = words.inner_text()
-        expect(words).not_to_have_text(before, timeout=30_000)
-        expect(page.locator("#follow-board svg")).to_be_visible(timeout=30_000)
+        expect(words).not_to_have_text(before)
+        expect(page.locator("#follow-board svg")).to_be_visible()
         caption = page.locator("#follow-caption").inner_text()
-        expect(page.locator("#follow-caption")).not_to_have_text(caption, timeout=30_000)
+        expect(page.locator("#follow-caption")).not_to_have_text(caption)
         expect(page.locator("#follow-title")).to_contain_text("newest match, replayed")
         assert page.evaluate("window.sameDocument"), "the page was loaded again"
         assert page.evaluate("document.documentElement.scrollWidth") <= DESK["width"]
     finally:
         ended(run)
-    expect(page.locator("#live .state")).not_to_have_text("running", timeout=30_000)
+    expect(page.locator("#live .state")).not_to_have_text("running")
 
 
 def test_two_servers_share_a_home_and_a_taken_port_is_named(installed, server):
     port = server.rpartition(":")[2]
     taken = installed.start("-m", "arena", "serve", "--port", port)
-    _, said = taken.communicate(timeout=60)
+    _, said = taken.communicate(timeout=PATIENCE)
     assert (taken.returncode, said.count("\n")) == (2, 1) and f"--port {port}: is in use" in said
     second = installed.start("-m", "arena", "serve", "--port", "0")
     address = second.stdout.readline().split()[0].rstrip("/")
@@ -302,7 +296,7 @@ def test_two_servers_share_a_home_and_a_taken_port_is_named(installed, server):
 
 
 def test_the_events_of_a_tournament_are_json_that_names_its_state(server):
-    with urllib.request.urlopen(f"{server}/tournaments/shown/events", timeout=30) as stream:
+    with urllib.request.urlopen(f"{server}/tournaments/shown/events", timeout=PATIENCE) as stream:
         lines = iter(stream.readline, b"")
         data = next(line for line in lines if line.startswith(b"data: "))
     event = json.loads(data.removeprefix(b"data: "))

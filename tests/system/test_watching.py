@@ -11,12 +11,11 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from arena.workers.process import processor_time
-from tests.support.tournaments import PATIENCE, wait_until
+from tests.support.tournaments import wait_until
 from tests.system.test_browser import DESK, PHONE
 from tests.system.test_serve import Shown, browser, ended, read, server, visit
 
 __all__ = ["browser", "server", "visit"]
-MILLISECONDS = 1000 * PATIENCE
 CONFIG = """
 name = "slow"
 blocks = 1000
@@ -58,11 +57,11 @@ def installed(tmp_path_factory):
 def test_the_page_shows_a_match_ply_by_ply_with_what_bots_expect(visit, viewport, scheme):
     page = visit(PLACE, viewport, scheme)
     board = page.locator("article.live").first
-    expect(board.locator("[data-picture] svg")).to_be_visible(timeout=MILLISECONDS)
+    expect(board.locator("[data-picture] svg")).to_be_visible()
     caption = board.locator(".caption")
     for _ in range(3):
         before = caption.inner_text()
-        expect(caption).not_to_have_text(before, timeout=MILLISECONDS)
+        expect(caption).not_to_have_text(before)
         assert PLY.match(caption.inner_text()) or caption.inner_text() == "Before the first ply"
 
     def expected():
@@ -84,7 +83,7 @@ def test_the_page_shows_a_match_ply_by_ply_with_what_bots_expect(visit, viewport
 def test_the_boards_are_paused_and_go_on_by_the_keyboard(visit):
     page = visit(PLACE)
     caption = page.locator("article.live .caption").first
-    expect(caption).to_have_text(PLY, timeout=MILLISECONDS)
+    expect(caption).to_have_text(PLY)
     page.locator("#watch-pause").focus()
     page.keyboard.press("Enter")
     expect(page.locator("#watch-pause")).to_have_text("Go on")
@@ -92,14 +91,14 @@ def test_the_boards_are_paused_and_go_on_by_the_keyboard(visit):
     page.wait_for_timeout(3000)
     assert caption.inner_text() == before
     page.keyboard.press("Enter")
-    expect(caption).not_to_have_text(before, timeout=MILLISECONDS)
+    expect(caption).not_to_have_text(before)
 
 
 def test_the_first_page_and_the_page_of_the_run_show_a_match_in_play(visit):
     for place in ("/", "/tournaments/slow"):
         page = visit(place)
         board = page.locator("#follow-live article.live")
-        expect(board.locator("[data-picture] svg")).to_be_visible(timeout=MILLISECONDS)
+        expect(board.locator("[data-picture] svg")).to_be_visible()
         expect(page.locator("#follow-replay")).to_be_hidden()
         page.get_by_role("link", name="All matches in play").click()
         expect(page).to_have_url(re.compile("/tournaments/slow/live$"))
@@ -107,15 +106,21 @@ def test_the_first_page_and_the_page_of_the_run_show_a_match_in_play(visit):
 
 def test_the_end_of_a_match_is_shown_and_said_and_the_next_one_takes_its_place(visit):
     page = visit(PLACE)
-    board = page.locator("article.live").first
-    expect(board).to_be_visible(timeout=MILLISECONDS)
-    verdict = board.locator("[data-verdict]")
-    expect(verdict).to_be_visible(timeout=MILLISECONDS)
-    words, match = verdict.locator("[data-words]").inner_text(), board.get_attribute("data-match")
-    assert page.locator("#watch-said").inner_text().endswith(words)
-    assert verdict.get_by_role("link").get_attribute("href").endswith(f"/matches/{match}")
-    expect(page.locator(f'article.live:not([data-match="{match}"])').first).to_be_visible(timeout=MILLISECONDS)
-    expect(page.locator(f'article.live[data-match="{match}"]')).to_have_count(0, timeout=MILLISECONDS)
+    match, words, address, said = page.wait_for_function(
+        """() => {
+            const verdict = document.querySelector("article.live [data-verdict]:not([hidden])");
+            return verdict && [
+                verdict.closest("article").dataset.match,
+                verdict.querySelector("[data-words]").innerText,
+                verdict.querySelector("a").getAttribute("href"),
+                document.getElementById("watch-said").innerText,
+            ];
+        }"""
+    ).json_value()
+    assert said.endswith(words)
+    assert address.endswith(f"/matches/{match}")
+    expect(page.locator(f'article.live:not([data-match="{match}"])').first).to_be_visible()
+    expect(page.locator(f'article.live[data-match="{match}"]')).to_have_count(0)
 
 
 def test_without_scripts_the_page_has_the_present_position_and_a_link_to_load_it_again(visit):
