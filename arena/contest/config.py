@@ -44,32 +44,62 @@ class ContestLimits(Limits):
     """MiB that a bot's process may use; more is a `memory` fault."""
 
 
-class ContestConfig(Model):
-    """A contest as its organiser describes it."""
+class Calendar(Model):
+    """When a contest opens, ends, and shows its standings as they were."""
 
-    name: str
-    """Its name in addresses and folders: letters, digits, `_`, `-`, `.`."""
-    boards: Annotated[tuple[GameEntry, ...], Field(min_length=1, max_length=MAX_BOARDS)]
-    """What is played: `[[boards]]`, with the keys of a tournament's `[[games]]`."""
-    title: Annotated[str, Field(max_length=MAX_TITLE_CHARS)] = ""
-    """What pages call it; by default its name."""
-    text: Annotated[str, Field(max_length=MAX_TEXT_CHARS)] = ""
-    """What its page says, in Markdown."""
     time_zone: str = UTC_NAME
     """Of times without an offset, such as `Europe/Berlin`, and of what pages show."""
     opens: Moment | None = None
     """When bots can be handed in; by default at once."""
     deadline: Moment | None = None
     """Until when; by default for good."""
-    entry: Literal["invited", "open"] = "invited"
-    """Who may take part: who has an invitation, or everybody."""
-    bots_per_author: Annotated[int, Field(ge=1, le=1_000)] = 1
-    submissions_per_day: Annotated[int, Field(ge=1, le=10_000)] = 20
-    """Versions that an author may hand in a day, in UTC."""
-    max_upload: Annotated[int, Field(ge=1, le=MAX_UPLOAD_MIB)] = 8
-    """MiB of what is handed in."""
-    house: tuple[str, ...] = ("random",)
-    """Bots of the house, by their specs: they play along, and show what a rating means."""
+    freeze: Moment | None = None
+    """From when to the end the standings are shown as they were; by default never."""
+
+    @field_validator("time_zone")
+    @classmethod
+    def _is_a_zone(cls, value: str) -> str:
+        try:
+            ZoneInfo(value)
+        except (ZoneInfoNotFoundError, ValueError, OSError):
+            raise ValueError("must be a time zone such as Europe/Berlin") from None
+        return value
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_zones(cls, data: Any) -> Any:
+        """Read times, and give the zone to those without an offset."""
+        if not isinstance(data, dict):
+            return data
+        zone = data.get("time_zone", UTC_NAME)
+        times = {key: _moment(data[key], zone, key) for key in ("opens", "deadline", "freeze") if data.get(key)}
+        return {**data, **times}
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Calendar:
+        if self.opens and self.deadline and self.opens >= self.deadline:
+            raise ValueError("deadline: must be after opens")
+        if self.freeze and self.deadline and self.freeze > self.deadline:
+            raise ValueError("freeze: must not be after the deadline")
+        return self
+
+    def is_open(self, now: datetime, own_deadline: datetime | None = None) -> bool:
+        """Whether bots can be handed in at a time, by an author who may have a deadline of their own."""
+        deadline = own_deadline or self.deadline
+        return (self.opens is None or now >= self.opens) and (deadline is None or now <= deadline)
+
+    def is_frozen(self, now: datetime) -> bool:
+        """Whether standings are shown as they were when the freeze began."""
+        return self.freeze is not None and now >= self.freeze
+
+    def local(self, time: datetime) -> str:
+        """Return a time as pages show it."""
+        return f"{time.astimezone(ZoneInfo(self.time_zone)):%d %B %Y, %H:%M} ({self.time_zone})"
+
+
+class Rounds(Model):
+    """What a contest plays, round after round and in the end."""
+
     schedule: Literal["ladder", "nightly"] = "ladder"
     """`ladder` plays round after round; `nightly` plays one round a day, between all bots."""
     nightly_at: Annotated[str, Field(pattern="^([01][0-9]|2[0-3]):[0-5][0-9]$")] = "02:00"
@@ -84,10 +114,30 @@ class ContestConfig(Model):
     """Forfeits on a board from which a version is suspended, if they are a tenth of its matches; 0 for never."""
     final_blocks: Annotated[int, Field(ge=0, le=100_000)] = 20
     """Blocks of each table in the final, a round robin after the deadline; 0 for no final."""
+
+
+class ContestConfig(Calendar, Rounds):
+    """A contest as its organiser describes it."""
+
+    name: str
+    """Its name in addresses and folders: letters, digits, `_`, `-`, `.`."""
+    boards: Annotated[tuple[GameEntry, ...], Field(min_length=1, max_length=MAX_BOARDS)]
+    """What is played: `[[boards]]`, with the keys of a tournament's `[[games]]`."""
+    title: Annotated[str, Field(max_length=MAX_TITLE_CHARS)] = ""
+    """What pages call it; by default its name."""
+    text: Annotated[str, Field(max_length=MAX_TEXT_CHARS)] = ""
+    """What its page says, in Markdown."""
+    entry: Literal["invited", "open"] = "invited"
+    """Who may take part: who has an invitation, or everybody."""
+    bots_per_author: Annotated[int, Field(ge=1, le=1_000)] = 1
+    submissions_per_day: Annotated[int, Field(ge=1, le=10_000)] = 20
+    """Versions that an author may hand in a day, in UTC."""
+    max_upload: Annotated[int, Field(ge=1, le=MAX_UPLOAD_MIB)] = 8
+    """MiB of what is handed in."""
+    house: tuple[str, ...] = ("random",)
+    """Bots of the house, by their specs: they play along, and show what a rating means."""
     standings: Literal["bot", "author"] = "bot"
     """Whether the standings have a row for each bot, or for the best bot of each author."""
-    freeze: Moment | None = None
-    """From when to the end the standings are shown as they were; by default never."""
     show_matches: Literal["everybody", "members", "nobody"] = "everybody"
     """Who sees matches: everybody, who takes part, or organisers alone."""
     show_in_play: bool = False
@@ -112,33 +162,6 @@ class ContestConfig(Model):
                 raise ValueError(str(error)) from None
         return value
 
-    @field_validator("time_zone")
-    @classmethod
-    def _is_a_zone(cls, value: str) -> str:
-        try:
-            ZoneInfo(value)
-        except (ZoneInfoNotFoundError, ValueError, OSError):
-            raise ValueError("must be a time zone such as Europe/Berlin") from None
-        return value
-
-    @model_validator(mode="before")
-    @classmethod
-    def _with_zones(cls, data: Any) -> Any:
-        """Read times, and give the zone to those without an offset."""
-        if not isinstance(data, dict):
-            return data
-        zone = data.get("time_zone", UTC_NAME)
-        times = {key: _moment(data[key], zone, key) for key in ("opens", "deadline", "freeze") if data.get(key)}
-        return {**data, **times}
-
-    @model_validator(mode="after")
-    def _in_order(self) -> ContestConfig:
-        if self.opens and self.deadline and self.opens >= self.deadline:
-            raise ValueError("deadline: must be after opens")
-        if self.freeze and self.deadline and self.freeze > self.deadline:
-            raise ValueError("freeze: must not be after the deadline")
-        return self
-
     @property
     def shown_title(self) -> str:
         """What pages call it."""
@@ -148,19 +171,6 @@ class ContestConfig(Model):
     def allowance(self) -> Allowance:
         """What an author may hand in."""
         return Allowance(self.bots_per_author, self.submissions_per_day, self.deadline)
-
-    def is_open(self, now: datetime, own_deadline: datetime | None = None) -> bool:
-        """Whether bots can be handed in at a time, by an author who may have a deadline of their own."""
-        deadline = own_deadline or self.deadline
-        return (self.opens is None or now >= self.opens) and (deadline is None or now <= deadline)
-
-    def is_frozen(self, now: datetime) -> bool:
-        """Whether standings are shown as they were when the freeze began."""
-        return self.freeze is not None and now >= self.freeze
-
-    def local(self, time: datetime) -> str:
-        """Return a time as pages show it."""
-        return f"{time.astimezone(ZoneInfo(self.time_zone)):%d %B %Y, %H:%M} ({self.time_zone})"
 
     def as_data(self) -> dict[str, Any]:
         """Return the configuration as plain data, for `contest_from`."""

@@ -45,8 +45,8 @@ class Forfeit(Model):
     ply: Annotated[int, Field(ge=-1, lt=2**31)]
 
 
-class Line(Model):
-    """The keys of a line; docs/reference/json.md describes them."""
+class PlannedLine(Model):
+    """The keys of a line that say which match of its plan it is."""
 
     match: Annotated[str, Field(pattern="^[0-9a-f]{32}-[0-9]{1,9}$")]
     block: Annotated[str, Field(pattern="^[0-9a-f]{32}$")]
@@ -59,6 +59,11 @@ class Line(Model):
     seed: Count
     dice: Literal["public", "secret", "common"]
     dice_key_hash: Annotated[str, Field(pattern="^[0-9a-f]{64}$")] | None
+
+
+class Line(PlannedLine):
+    """The keys of a line; docs/reference/json.md describes them."""
+
     bots: list[str]
     specs: list[str]
     identities: list[str]
