@@ -373,7 +373,6 @@ class State(ABC):
 
         None when all of them can, when those before it are an action already, and where the game gives no reason.
         """
-        names = names or Names.of_seats(self.game.players)
         sequences = list((self.targets() or {}).values())
         for length in range(1, len(parts) + 1 if sequences else 0):
             begun = tuple(parts[:length])
@@ -383,11 +382,11 @@ class State(ABC):
                 return self.reason(begun, names)
         return None
 
-    def reason(self, parts: tuple[str, ...], names: Names) -> str | None:
+    def reason(self, parts: tuple[str, ...], names: Names | None = None) -> str | None:
         """Return why the last of these parts cannot be clicked, though those before it can; None where nothing is said.
 
         For games with targets to override, called by `why_illegal`. The last part may be any text; `names` are what
-        the players are called.
+        the players are called, where they are called anything.
         """
         return None
 

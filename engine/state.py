@@ -383,13 +383,10 @@ class KernelState(State):
         targets = self.game.type.module("targets")
         return targets.parts(self, action) if hasattr(targets, "parts") else super().parts(action)
 
-    def why_illegal(self, parts: Sequence[str], names: Names | None = None) -> str | None:
-        return super().why_illegal(parts, names or Names.of_colours(self.game.players))
-
-    def reason(self, parts: tuple[str, ...], names: Names) -> str | None:
+    def reason(self, parts: tuple[str, ...], names: Names | None = None) -> str | None:
         if find_spec(f"{self.game.type.package}.reasons") is None:
             return None
-        return self.game.type.module("reasons").reason(self, parts, names)
+        return self.game.type.module("reasons").reason(self, parts, names or Names.of_colours(self.game.players))
 
     def prompt(self, names: Names | None = None, chosen: Sequence[str] = ()) -> Sentence:
         own = self.game.own_words

@@ -20,6 +20,9 @@ def test_a_change_under_the_same_version_is_an_error_and_a_new_name_is_none():
     )
     assert api.complaint(1, old, 2, [old[0], "chosen 2"]) is None
     assert api.complaint(1, old, 1, [*old, "bots.Bot.new(self)"]) is None
+    for more, is_wrong in (("again=True", False), ("again", True), ("again=True, once", True)):
+        said = api.complaint(1, old, 1, [f"bots.Bot.pick(self, actions, {more})", old[1]])
+        assert (said is not None) == is_wrong
     assert "went back" in api.complaint(2, old, 1, old)
 
 

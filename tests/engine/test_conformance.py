@@ -76,7 +76,7 @@ class WholeState(NimState):
     def targets(self):
         return {action: (f"p{action}",) for action in self.legal_actions()} if self.who >= 0 else None
 
-    def reason(self, parts, names):
+    def reason(self, parts, names=None):
         return "There are too few stones for that."
 
 

@@ -202,7 +202,7 @@ def tune(
     same_rules: SameRules = False,
     home: Home = None,
 ) -> int:
-    """Tune parameters of a bot, and compare the result with the start on fresh seeds.
+    """Tune a bot's parameters; measure the gain on fresh seeds.
 
     Each iteration lets two variants meet with common dice and moves towards the better one. The same command
     resumes an interrupted run.

@@ -45,7 +45,7 @@ COMMANDS = (
     ),
     *("init-bot", "check", "check-game", "submit", "withdraw", "play"),
     *("merge", "status", "dataset", "backup", "restore"),
-    *("crosstable", "cite", "costs", "variance", "compare", "power", "verify", "archive", "report", "plot"),
+    *("crosstable", "cite", "costs", "variance", "compare", "tune", "power", "verify", "archive", "report", "plot"),
     *("serve", "site", "warm"),
     *(name for name, _ in named_commands(get_command(app.app)) if " " in name),
 )

@@ -72,7 +72,7 @@ def config_of(**more: Any) -> ContestConfig:
         "placement_blocks": 2,
         "final_blocks": 1,
         "deadline": (START + timedelta(days=1)).isoformat(),
-        "limits": {"seconds_per_move": 0.5, "seconds_to_start": 10.0},
+        "limits": {"seconds_per_move": 5.0, "seconds_to_start": 60.0, "seconds_to_prepare": 60.0},
         "submissions_per_day": 100,
     }
     return contest_from({**data, **more})

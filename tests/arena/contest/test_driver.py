@@ -191,7 +191,7 @@ def test_a_season_whose_limits_were_changed_is_ended_by_its_own(home: Home) -> N
     home.pass_checks()
     home.rounds()
     home.driver.close()
-    changed = config_of(limits={"seconds_per_move": 0.7})
+    changed = config_of(limits={"seconds_per_move": 6.0})
     home.accounts.contests.configure("cup", changed.as_data(), OPERATOR)
     home.driver = home.new_driver()
     home.rounds()

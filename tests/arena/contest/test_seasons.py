@@ -117,7 +117,7 @@ def test_the_season_can_be_archived_when_it_has_ended_and_the_archive_is_sound(
 def test_exports_follow_the_latest_round_and_merging_is_refused(copied: Path, tmp_path: Path) -> None:
     assert api.export(copied, out=tmp_path / "out", what=["leaderboards", "matches"], formats=["csv"])
     assert checked(copied).sound
-    with pytest.raises(StoreError, match="rounds follow each other: nothing is merged"):
+    with pytest.raises(StoreError, match="each of which follows from the one before: nothing is merged"):
         merge([copied], tmp_path / "merged.db")
 
 

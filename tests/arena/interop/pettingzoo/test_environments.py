@@ -12,7 +12,7 @@ from pettingzoo.classic.connect_four import connect_four
 from pettingzoo.utils.conversions import aec_to_parallel
 
 import engine
-from arena.interop import pettingzoo, raster
+from arena.interop import pettingzoo, rendering
 from arena.match.dice import BOTS_PERSON, DICE_PERSON, Dice, Streams, public_key
 from engine import registry
 from tests.engine.matches import observed_tables
@@ -308,8 +308,8 @@ def test_our_connect_four_is_pettingzoos_move_by_move_over_20_000_matches():
 def test_pixels_are_those_of_the_drawing_on_white():
     size = '<svg xmlns="http://www.w3.org/2000/svg" width="4" height="2"'
     square = '<rect x="-2" width="2" height="2" fill="#f00" fill-opacity=".5"/></svg>'
-    rgb = raster.svg_to_rgb(f'{size} viewBox="-2 0 4 2">{square}')
+    rgb = rendering.svg_to_rgb(f'{size} viewBox="-2 0 4 2">{square}')
     assert rgb.shape == (2, 4, 3)
     assert rgb[:, 2:].tolist() == [[[255, 255, 255]] * 2] * 2
     assert rgb[1, 0].tolist() in ([255, 127, 127], [255, 128, 128])
-    assert (raster.svg_to_rgb(f"{size}>{square}") == 255).all()
+    assert (rendering.svg_to_rgb(f"{size}>{square}") == 255).all()
