@@ -44,7 +44,7 @@ COMMANDS = (
         "doctor",
     ),
     *("init-bot", "check", "check-game", "submit", "withdraw", "play"),
-    *("merge", "status", "dataset", "backup", "restore"),
+    *("merge", "status", "dataset", "backup", "restore", "adjudication"),
     *(
         "adjudication",
         "crosstable",
