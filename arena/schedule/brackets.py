@@ -110,6 +110,9 @@ class Bracket:
     def _close_final(self, final: BracketMeeting) -> None:
         """Find the winner, unless a bot that had no defeat has just had its first: then the final is played again."""
         first, *others = final.order
+        if first in self.out:  # as all others there are
+            self.winner = self.places()[0]
+            return
         is_level = self.defeats[first] > 0 and any(self.defeats[entry] == 1 for entry in others)
         if not is_level or final.name == SECOND_FINAL or not self.out.isdisjoint(final.order):
             self.winner = first

@@ -299,6 +299,18 @@ def test_in_a_double_knockout_only_a_second_defeat_ends_it_and_the_final_may_be_
     assert (bracket.winner, bracket.places()) == (0, [0, 1, 2, 3])
 
 
+@pytest.mark.parametrize("lives", [1, 2])
+def test_a_final_whose_bots_are_all_disqualified_is_won_by_who_got_furthest_of_the_others(lives):
+    bracket = Bracket(BracketRules(2, lives, 1), MeetingRule(1, 1, 0.0), [0, 1, 2, 3], [0, 1, 2, 3])
+    while [each.name for each in bracket.present] != ["final"]:
+        tables = [each.meeting.table for each in bracket.present]
+        bracket.take({table: Meeting(table, ((1, 0),), 1) for table in tables}, ())
+    (final,) = (each.meeting.table for each in bracket.present)
+    bracket.take({final: Meeting(final, ((1, 0),), 1)}, {*final})
+    assert bracket.winner == min({0, 1, 2, 3} - {*final}, key=bracket.places().index)
+    assert bracket.winner not in final
+
+
 def test_a_knockout_refuses_to_let_a_whole_table_go_on():
     games = [{"game": "epicycle", "players": [2, 3]}]
     data = {"name": "x", "games": games, "bots": [{"bot": "random"}, {"bot": "greedy"}, {"bot": "uct"}]}
