@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from arena.results.columns import PARAMETER
 from arena.schedule.boards import Entry
+
+INT64 = np.iinfo(np.int64)
 
 
 def kind_of(entry: Entry) -> str:
@@ -42,6 +45,8 @@ def parameter_columns(entries: Sequence[Entry]) -> dict[str, pd.Series]:
 def _column(values: list[Any]) -> pd.Series:
     """Return values as a column of the narrowest type that takes all of them."""
     kinds = {type(value) for value in values if value is not None}
+    if any(type(value) is int and not INT64.min <= value <= INT64.max for value in values):
+        kinds |= {str}
     for dtype, allowed in (("boolean", {bool}), ("Int64", {int}), ("Float64", {int, float})):
         if kinds <= allowed:
             return pd.Series(values, dtype=dtype)

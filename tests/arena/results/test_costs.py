@@ -52,6 +52,13 @@ def test_values_of_different_kinds_are_a_column_of_texts():
     assert parameter_columns([one])["param_x"].dtype == "boolean"
 
 
+@pytest.mark.parametrize("value", [2**63, 2**64 - 1, -(2**63) - 1])
+def test_a_whole_number_that_takes_more_than_64_bits_leaves_its_column_readable(value):
+    one = replace(entry("uct:simulations=100"), spec="uct:simulations=100", params={"simulations": 100})
+    other = replace(entry("mallory"), params={"simulations": value})
+    assert parameter_columns([one, other])["param_simulations"].tolist() == ["100", str(value)]
+
+
 def test_leaderboards_have_the_parameters_of_their_bots(log):
     with Tournament.open(log) as tournament:
         board = leaderboards(tournament)[0]
