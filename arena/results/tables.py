@@ -34,6 +34,8 @@ th, td {{ padding: 0.2em 0.7em; border-bottom: 1px solid #ccc; text-align: left;
 """
 MARKDOWN_SPECIAL = re.compile(r"[\\`*<>\[\]|~&]|(?<![^\W_])_|_(?![^\W_])")
 """Markup of Markdown and HTML; underscores inside words are none."""
+COMMAND = re.compile(r"`(arena [^`]*)`")
+"""A command in a text: any other backtick may be of a name in a log."""
 CSV_FORMULA = re.compile(r"^'*[=+@\t\r-]")
 """Beginning of a formula of spreadsheets, also behind apostrophes."""
 LATEX_ESCAPES = {
@@ -64,15 +66,16 @@ def markdown(frame: pd.DataFrame) -> str:
 
 
 def markdown_text(text: str) -> str:
-    """Return a text for Markdown; nothing in it but code between backticks means anything to Markdown or HTML."""
-    parts = one_line(text).split("`")
-    return "`".join(part if place % 2 else _escaped(part) for place, part in enumerate(parts))
+    """Return a text for Markdown; nothing in it but commands in backticks means anything to Markdown or HTML."""
+    parts = COMMAND.split(one_line(text))
+    return "".join(f"`{part}`" if place % 2 else _escaped(part) for place, part in enumerate(parts))
 
 
 def latex_text(text: str) -> str:
-    """Return a text for LaTeX; what stands between backticks is code, nothing else means anything to LaTeX."""
-    parts = ["".join(LATEX_ESCAPES.get(letter, letter) for letter in part) for part in one_line(text).split("`")]
-    return "".join(f"\\texttt{{{part}}}" if place % 2 else part for place, part in enumerate(parts))
+    """Return a text for LaTeX; commands in backticks are code, nothing else means anything to LaTeX."""
+    parts = COMMAND.split(one_line(text))
+    escaped = ["".join(LATEX_ESCAPES.get(letter, letter) for letter in part) for part in parts]
+    return "".join(f"\\texttt{{{part}}}" if place % 2 else part for place, part in enumerate(escaped))
 
 
 def _escaped(text: str) -> str:

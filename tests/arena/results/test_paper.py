@@ -63,6 +63,14 @@ def test_the_table_is_written_in_latex_and_markdown_with_nothing_that_they_could
     assert r"50%\_#\&{}\\\~^\<$" in markdown
 
 
+@pytest.mark.parametrize("label", ["a` <img src=x> _b_", "`arena <b>``<img src=x>` _b_", "```<img src=x> _b_"])
+def test_a_backtick_in_a_label_makes_no_code_of_what_follows(tmp_path, label):
+    fill(tmp_path / "matches.db", schedule([entry("mallory", label=label), "bob"], blocks=2))
+    api.export(tmp_path / "matches.db", out=tmp_path, what=["paper"])
+    methods = read(tmp_path, "paper_methods.md")
+    assert r"\<img src=x\>" in methods and r"\_b\_" in methods and "`arena run`" in methods
+
+
 def test_paragraphs_tell_the_plan_and_the_machine(log, tmp_path):
     paths = api.export(log, out=tmp_path, what=["paper"])
     assert {path.name for path in paths} >= {"paper_methods.md", "paper.bib", "plan.json", "versions.json"}
