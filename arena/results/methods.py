@@ -69,8 +69,8 @@ RATINGS = (
 )
 BLOCKS = (
     "Matches of a block share opening and, among trusted bots, dice, so blocks are the units of all intervals "
-    "(Student's t at 95 %, wider where blocks are few or all alike); blocks that repeat others move by move count there "
-    "once."
+    "(Student's t at 95 %, wider where blocks are few or all alike); blocks that repeat others move by move count "
+    "there once."
 )
 FOREIGN_BLOCKS = (
     "Blocks are the units of all intervals (Student's t at 95 %): those that the file names, or else single matches."
