@@ -13,6 +13,7 @@ from arena import api
 from arena.core import citation
 from arena.core.errors import ConfigError
 from arena.core.versions import versions
+from arena.match.dice import key_hash
 from arena.results.columns import PAPER
 from arena.results.paper import duration, p_in_words
 from arena.schedule.kinds.adaptive import Adaptive
@@ -23,6 +24,7 @@ from arena.transfer.foreign_results import import_results
 from tests.support.documents import ROOT
 from tests.support.samples import begin, entry, fill, finished, random_row, schedule
 
+KEY = b"k" * 32
 HOSTILE = r"50%_#&{}\~^<$"
 
 
@@ -90,6 +92,8 @@ def test_paragraphs_tell_the_plan_and_the_machine(log, tmp_path):
 def methods_of(folder, plan):
     rng = random.Random(1)
     with Store.create(folder / "matches.db") as store:
+        if plan.keys:
+            store.keep_key(KEY, "2026")
         run = begin(store, plan)
         while missing := [*Tournament(store, plan).missing()]:  # stage after stage
             specs = [spec for block, lineups in missing for spec in plan.matches(block) if spec.lineup in lineups]
@@ -119,7 +123,7 @@ def test_where_nothing_follows_from_results_p_values_bound_the_error(log, tmp_pa
 
 
 def test_with_secret_dice_no_run_is_said_to_play_the_same_matches(tmp_path):
-    keyed = replace(schedule([entry("mallory", trusted=False), "bob"], blocks=2), keys=("0" * 64,))
+    keyed = replace(schedule([entry("mallory", trusted=False), "bob"], blocks=2), keys=(key_hash(KEY),))
     methods = methods_of(tmp_path, keyed)
     assert "`arena run` with its configuration draws new keys of the secret dice" in methods
     assert "plays the matches again" not in methods
