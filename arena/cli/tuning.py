@@ -24,6 +24,7 @@ from arena.cli.output import (
 from arena.cli.progress import Display
 from arena.core.errors import ConfigError, adding_saved_state
 from arena.plan.resolve import Plan
+from arena.results.columns import PARAMETER
 from arena.results.tuning import Claim
 from arena.results.tuning_curve import learning_curve, smoothed
 from arena.runner.progress import per_second
@@ -159,7 +160,8 @@ def _print_curve(tuning: Tuning) -> None:
     table = plain_table("iteration", *(each.name for each in tuning.parameters), f"{first} - {second}", "running mean")
     for at in np.unique(np.linspace(0, len(frame) - 1, min(MAX_CURVE_ROWS, len(frame))).round().astype(int)):
         row = frame.iloc[at]
-        values = [str(int(row[each.name]) if each.whole else row[each.name]) for each in tuning.parameters]
+        found = [(each, row[f"{PARAMETER}{each.name}"]) for each in tuning.parameters]
+        values = [str(int(value) if each.whole else value) for each, value in found]
         table.add_row(f"{int(row['iteration']):,}", *values, f"{row['difference']:+z.3f}", f"{means[at]:+z.3f}")
     Output().print(table)
 

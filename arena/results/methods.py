@@ -8,7 +8,10 @@ from typing import NamedTuple
 
 from arena.core.citation import KEY, package_version
 from arena.core.match_ids import list_dice_kinds
+from arena.results.columns import as_text
 from arena.results.tables import latex_text, markdown_text
+from arena.schedule.blocks import Schedule
+from arena.schedule.scheduler import Scheduler
 from arena.stats.multiple import FAMILY_WISE_ERROR
 from arena.tournament.tournament import Tournament
 
@@ -16,8 +19,8 @@ TOOL = "Pyramid Arena"
 PACKAGES = ("numpy", "numba", "scipy", "pandas", "trueskill", "ray")
 """Of which versions are told."""
 EXPLAINED = (
-    "The first bot of each board is the one with the highest rating; differences are mean returns of a bot minus those "
-    "of the first, from -2 to 2, in the matches that both played."
+    "The first bot of each board has the highest rating of those that are not disqualified; differences are mean "
+    "returns of a bot minus those of the first, from -2 to 2, in the matches that both played."
 )
 
 
@@ -55,7 +58,8 @@ def paragraphs(tournament: Tournament, digest: str) -> Paragraphs:
         "adjusted by Holm's method for all pairs of a board." + " Times a move are means." * (not is_foreign)
     )
     blocks = FOREIGN_BLOCKS if is_foreign else BLOCKS
-    methods = f"{_played(tournament, matches, forfeits)} {RATINGS} {blocks} {STATISTICS}"
+    holm = f"{STATISTICS} {APPROXIMATE if _follows_results(tournament.schedule) else FAMILY}"
+    methods = f"{_played(tournament, matches, forfeits)} {RATINGS} {blocks} {holm}"
     return Paragraphs(caption, methods, _again(tournament, digest))
 
 
@@ -65,7 +69,8 @@ RATINGS = (
 )
 BLOCKS = (
     "Matches of a block share opening and, among trusted bots, dice, so blocks are the units of all intervals "
-    "(Student's t at 95 %); blocks that repeat others move by move are not counted."
+    "(Student's t at 95 %, wider where blocks are few or all alike); blocks that repeat others move by move count "
+    "there once."
 )
 FOREIGN_BLOCKS = (
     "Blocks are the units of all intervals (Student's t at 95 %): those that the file names, or else single matches."
@@ -73,9 +78,44 @@ FOREIGN_BLOCKS = (
 STATISTICS = (
     "Two bots are compared by the mean difference of their returns, by a two-sided t "
     "test over blocks that gives no p-value below what turning the signs of decided blocks around could give. "
-    "P-values are adjusted by Holm's method for all pairs of a board, which bounds the family-wise error rate of a "
-    f"board by {FAMILY_WISE_ERROR:g}, the level at which pairs are called different."
+    "P-values are adjusted by Holm's method for all pairs of a board."
 )
+FAMILY = (
+    f"That bounds the family-wise error rate of a board by {FAMILY_WISE_ERROR:g}, the level at which pairs are called "
+    "different."
+)
+APPROXIMATE = (
+    "Which sets of bots met, or in how many blocks, followed from earlier results. Intervals and p-values do not allow "
+    f"for that: {FAMILY_WISE_ERROR:g}, the level at which pairs are called different, bounds the family-wise error "
+    "rate only approximately."
+)
+
+
+def _follows_results(schedule: Schedule) -> bool:
+    """Return whether who met whom, or how often, followed from results that count."""
+    is_test = schedule.comparison is not None and schedule.comparison.test is not None
+    return schedule.has_stages or schedule.scheduler.has_events or is_test
+
+
+def _kind_in_words(scheduler: Scheduler) -> str:
+    """Return a kind of schedule with its article, and its keys where results decide what it plays."""
+    words = scheduler.describe()
+    if scheduler.has_stages:
+        fields = scheduler.model_dump(exclude_none=True, exclude={"draw"})
+        keys = [f"{name.replace('_', ' ')} {as_text(value, 'g')}" for name, value in fields.items()]
+        words += f" ({', '.join(keys)})" if keys else ""
+    return f"{'an' if words[:1] in 'aeiou' else 'a'} {words}"
+
+
+def _out_in_words(tournament: Tournament) -> str:
+    """Return who was disqualified where, as a sentence; empty where nobody was."""
+    schedule = tournament.schedule
+    out = [
+        f"{schedule.entries[entry].label} (on {board.title})"
+        for index, board in enumerate(schedule.boards)
+        for entry in sorted(tournament.disqualified(index))
+    ]
+    return f" Disqualified for forfeits, and below all others: {listed(out)}." if out else ""
 
 
 def _played(tournament: Tournament, matches: int, forfeits: int) -> str:
@@ -91,14 +131,16 @@ def _played(tournament: Tournament, matches: int, forfeits: int) -> str:
     openings = sorted({board.opening for board in schedule.boards})
     opened = listed([str(plies) for plies in openings if plies])
     lengths = f"random openings of {opened} plies" if opened else "no random openings"
+    lengths += ", or none" if opened and 0 in openings else ""
     blocks = sorted({board.blocks for board in schedule.boards})
-    said = f"{forfeits:,} seats were forfeited" if forfeits else "No match was forfeited"
+    seats = "1 seat was" if forfeits == 1 else f"{forfeits:,} seats were"
+    said = f"{seats} forfeited.{_out_in_words(tournament)}" if forfeits else "No match was forfeited."
     return (
-        f"By {TOOL} {package_version()}, a {schedule.scheduler.describe()} of {len(bots):,} bots was played on "
+        f"By {TOOL} {package_version()}, {_kind_in_words(schedule.scheduler)} of {len(bots):,} bots was played on "
         f"{boards}, with {lengths}; {matches:,} matches count. Bots: {listed(bots)}. Each set of bots that met played "
         f"blocks (planned: {listed([f'{count:,}' for count in blocks])}) in which seats rotate ({plan.line_ups}), with "
         f"{list_dice_kinds(schedule.dice_kinds()) or 'public'} dice and seed {plan.seed}. A move had a limit of "
-        f"{plan.limits.seconds_per_move:g} s. {said}."
+        f"{plan.limits.seconds_per_move:g} s. {said}"
     )
 
 
@@ -114,10 +156,13 @@ def _again(tournament: Tournament, digest: str) -> str:
         else "No match depended on a clock: all results follow from the plan, and are the same, bit for bit, on any "
         "number of processes."
     )
+    again = "with its configuration plays the matches again"
+    if tournament.schedule.has_secret_dice:
+        again = "with its configuration draws new keys of the secret dice, while those of these matches are in the log"
     return (
         f"The plan (plan.json, BLAKE2b-256 {digest}) holds all bots by hash of their source and parameters, all limits "
-        f"and the seed; `arena run` with its configuration plays the matches again, `arena verify {plan.name} --rerun "
-        f"20` replays every match of the log and plays 20 again. {clocks} {made_on}."
+        f"and the seed; `arena run` {again}, `arena verify {plan.name} --rerun 20` replays every match of the log and "
+        f"plays 20 again. {clocks} {made_on}."
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from arena.results.columns import DECIMALS
+from arena.results.columns import DECIMALS, PARAMETER
 from arena.schedule.blocks import Schedule
 from arena.schedule.kinds.tuning import Tuning
 from arena.schedule.tuning.space import values_at
@@ -17,9 +17,10 @@ SMOOTHED_SHARE = 5
 def learning_curve(tuning: Tuning, board: int | None = None) -> pd.DataFrame:
     """Return a row an iteration: the values gone on from, and the difference found, of a board or their mean.
 
-    The difference is the mean return of `plus` less that of `minus`, or of a candidate less that of the start.
+    The difference is the mean return of `plus` less that of `minus`, or of a candidate less that of the start. Columns
+    of parameters begin with `param_`.
     """
-    names = [parameter.name for parameter in tuning.parameters]
+    names = [f"{PARAMETER}{parameter.name}" for parameter in tuning.parameters]
     rows = []
     for number, trial in enumerate(tuning.trials, 1):
         values = values_at(tuning.parameters, trial.point) if tuning.method == "spsa" else trial.first
@@ -51,8 +52,8 @@ def curve_of_board(schedule: Schedule, index: int) -> pd.DataFrame | None:
         (
             row["iteration"],
             each.name,
-            row[each.name],
-            each.place(row[each.name]),
+            row[f"{PARAMETER}{each.name}"],
+            each.place(row[f"{PARAMETER}{each.name}"]),
             *row[["difference", "mean_difference"]],
         )
         for _, row in frame.iterrows()

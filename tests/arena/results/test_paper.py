@@ -2,7 +2,9 @@
 
 import hashlib
 import json
+import random
 import re
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -11,13 +13,18 @@ from arena import api
 from arena.core import citation
 from arena.core.errors import ConfigError
 from arena.core.versions import versions
+from arena.match.dice import key_hash
 from arena.results.columns import PAPER
 from arena.results.paper import duration, p_in_words
+from arena.schedule.kinds.adaptive import Adaptive
+from arena.schedule.kinds.knockout import Knockout
 from arena.store import Store
+from arena.tournament.tournament import Tournament
 from arena.transfer.foreign_results import import_results
 from tests.support.documents import ROOT
-from tests.support.samples import begin, entry, fill, schedule
+from tests.support.samples import begin, entry, fill, finished, random_row, schedule
 
+KEY = b"k" * 32
 HOSTILE = r"50%_#&{}\~^<$"
 
 
@@ -80,6 +87,46 @@ def test_paragraphs_tell_the_plan_and_the_machine(log, tmp_path):
     assert "random openings of 2 plies" in methods and "seed 5" in methods and "Holm" in methods
     assert read(tmp_path, "paper.bib") == citation.bibtex()
     assert r"\cite{pyramid_arena}" in read(tmp_path, "paper_methods.tex")
+
+
+def methods_of(folder, plan):
+    rng = random.Random(1)
+    with Store.create(folder / "matches.db") as store:
+        if plan.keys:
+            store.keep_key(KEY, "2026")
+        run = begin(store, plan)
+        while missing := [*Tournament(store, plan).missing()]:  # stage after stage
+            specs = [spec for block, lineups in missing for spec in plan.matches(block) if spec.lineup in lineups]
+            store.add(plan, [finished(spec, random_row(spec, rng, True)) for spec in specs], run)
+    api.export(folder / "matches.db", out=folder, what=["paper"])
+    return read(folder, "paper_methods.md")
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        (Knockout(elimination="double", draw=3), "a knockout (seeding drawn, margin 1, elimination double) of 4 bots"),
+        (Adaptive(first_blocks=2), "an adaptive (first blocks 2, max tables 10000) of 4 bots"),
+    ],
+)
+def test_of_a_schedule_that_follows_results_p_values_are_called_approximate(tmp_path, kind, words):
+    methods = methods_of(tmp_path, schedule(["alice", "bob", "carol", "dave"], blocks=2, scheduler=kind))
+    assert words in methods
+    assert "followed from earlier results. Intervals and p-values do not allow for that" in methods
+    assert "bounds the family-wise error rate only approximately" in methods
+
+
+def test_where_nothing_follows_from_results_p_values_bound_the_error(log, tmp_path):
+    api.export(log, out=tmp_path, what=["paper"])
+    methods = read(tmp_path, "paper_methods.md")
+    assert "That bounds the family-wise error rate of a board by 0.05" in methods and "earlier results" not in methods
+
+
+def test_with_secret_dice_no_run_is_said_to_play_the_same_matches(tmp_path):
+    keyed = replace(schedule([entry("mallory", trusted=False), "bob"], blocks=2), keys=(key_hash(KEY),))
+    methods = methods_of(tmp_path, keyed)
+    assert "`arena run` with its configuration draws new keys of the secret dice" in methods
+    assert "plays the matches again" not in methods
 
 
 def test_processor_and_cores_are_told_where_the_log_knows_them(tmp_path):

@@ -7,6 +7,7 @@ import pytest
 
 from arena.core.models import checked
 from arena.plan.model import ResolvedPlan
+from arena.results.tuning_curve import curve_of_board
 from arena.schedule.kinds.tuning import Tuning
 from arena.schedule.tuning.space import TunedParameter, point_of, values_at
 from arena.schedule.tuning.spsa import Gains, candidates, directions, moved
@@ -191,3 +192,15 @@ def test_a_plan_has_to_seat_the_bots_that_it_compares():
 
 def _resolved(schedule):
     return ResolvedPlan.of("run", schedule)
+
+
+def test_a_curve_tells_parameters_named_like_its_other_columns_apart():
+    names = ("iteration", "difference", "mean_difference")
+    named = [each.model_copy(update={"name": name}) for each, name in zip(SURFACE, names, strict=True)]
+    schedule = next_schedule(first_schedule(parameters=named), [0.25], identity)
+    curve = curve_of_board(schedule, 0)
+    (trial,) = tuning_of(schedule).trials
+    assert dict(zip(curve["parameter"], curve["value"], strict=True)) == pytest.approx(
+        dict(zip(names, values_at(named, trial.point), strict=True)), abs=1e-4
+    )
+    assert set(curve["difference"]) == {0.25}
