@@ -22,6 +22,7 @@ from arena.cli.output import (
 )
 from arena.cli.rules import print_notation
 from arena.cli.warming import compiling_shown
+from arena.core.adjudication import adjudication_in_words
 from arena.core.errors import ArenaError, ConfigError, RecordError
 from arena.core.files import check_output_file, write_file
 from arena.core.paths import home_folder
@@ -269,7 +270,8 @@ def _print_plies(stored: StoredMatch, plies: Sequence[ReplayedPly], show: bool) 
         f"seat {seat} ({one_line(bot)}) place {rank + 1}"
         for seat, (bot, rank) in enumerate(zip(stored.names, stored.ranks, strict=True))
     )
-    print_text(f"Ended: {one_line(stored.ended)}. {places}.")
+    ended = adjudication_in_words(stored.ended, len(stored.moves)) or one_line(stored.ended)
+    print_text(f"Ended: {ended}. {places}.")
     if stored.scores and stored.scores[0] is not None:
         own = game_of(stored).type.own_utilities
         print_text(f"{'Utilities' if own else 'Scores'}: {', '.join(map(str, stored.scores))}")

@@ -30,6 +30,11 @@ class Annotations:
         """By seat: evaluations, lines and visit counts that were wrong, and are not kept."""
         self._note_chars = self._visit_counts = 0
 
+    @property
+    def has_room(self) -> bool:
+        """Whether another estimate would be kept."""
+        return len(self.estimates) < MAX_MATCH_ESTIMATES
+
     def add_note(self, ply: int, note: str | None) -> None:
         """Keep a bot's note on its move, unless the notes of the match are too long already."""
         if note and self._note_chars < MAX_MATCH_NOTES_CHARS:
@@ -43,7 +48,7 @@ class Annotations:
             counts = ()
         if wrong:
             self.dropped[seat] = self.dropped.get(seat, 0) + wrong
-        if (evaluation or line or counts) and len(self.estimates) < MAX_MATCH_ESTIMATES:
+        if (evaluation or line or counts) and self.has_room:
             self._visit_counts += len(counts) // 2
             self.estimates.append((ply, evaluation, line, counts))
 
@@ -76,6 +81,8 @@ class Match:
         """Whether the bots are ready, and plies are played."""
         self.decided = False
         """Whether forfeits have left one seat, or none."""
+        self.adjudicated: tuple[str, tuple[int, ...]] | None = None
+        """How the referee ended it early, and with which ranks."""
         self.finished = False
         self.timed = False
         """Whether its moves depend on a clock, so that it cannot be repeated."""
@@ -132,9 +139,13 @@ class Match:
     @property
     def ended(self) -> str:
         """How the match ended."""
+        if self.adjudicated is not None:
+            return self.adjudicated[0]
         return self.state.ended if self.state.is_terminal() else "forfeit"
 
     def ranks(self) -> list[int]:
         """Return the final ranks by seat."""
+        if self.adjudicated is not None:
+            return [*self.adjudicated[1]]
         order = self.state.ranks() if self.state.is_terminal() else [0] * self.game.players
         return ranks_with_forfeits(order, {seat: forfeit.ply for seat, forfeit in self.forfeits.items()})

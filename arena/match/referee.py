@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
+from arena.core.adjudication import AdjudicationRules
 from arena.core.errors import WorkerError, is_disk_full
 from arena.core.limits import Limits
+from arena.match.adjudication import Adjudicator
 from arena.match.alarm import Alarm, Clock
 from arena.match.calls import ActivityListener, BotCalls
 from arena.match.dice import Streams
@@ -44,6 +46,7 @@ def play_match(
     no_replay_seats: Collection[int] = (),
     before: PlayedBefore = PlayedBefore(),  # noqa: B008 - it is frozen
     on_start: Callable[[Match], None] = _ignore_start,
+    adjudication: AdjudicationRules | None = None,
 ) -> Result:
     """Play a match from the start to its end and return its result; a bot's fault forfeits its seat and nothing else.
 
@@ -56,6 +59,7 @@ def play_match(
     `on_start` is called with the match, and with that of a second try.
     When a bot overruns its time while it has little of the processor, the whole match is played once more, for good,
     with the same moves up to there; a bot that chooses otherwise on the way gets no second chance.
+    `adjudication` are the rules by which the match may be ended early; by default it is played to the end.
     """
     faults = {fault.seat: fault for fault in known_faults}
     first_try, timed = None, False
@@ -68,7 +72,8 @@ def play_match(
             match.timed = timed
             often_killed = (seat for seat in killed if killed.count(seat) >= MAX_KILL_REPLAYS)
             calls.no_replay_seats = {*no_replay_seats, *often_killed}
-            referee = Referee(match, calls, before)
+            adjudicator = Adjudicator(adjudication, game.players) if adjudication else None
+            referee = Referee(match, calls, before, adjudicator)
             try:
                 result = referee.play(bots, opening)
                 result.killed = tuple(killed)
@@ -95,6 +100,7 @@ class Referee:
     match: Match
     calls: BotCalls
     before: PlayedBefore
+    adjudicator: Adjudicator | None = None
 
     def play(self, bots: Sequence[SeatTaker], opening: int) -> Result:
         """Seat the bots, have them prepare, and play to the end."""
@@ -121,6 +127,10 @@ class Referee:
         self._play_opening(opening)
         dice, state = match.dice, match.state
         while not match.decided and (who := match.whose_turn()) != TERMINAL:
+            if self.adjudicator is not None and not match.forfeits:
+                match.adjudicated = self.adjudicator.verdict(state)
+                if match.adjudicated is not None:
+                    break
             action = dice.roll(state) if who == CHANCE else self._move_of(who)
             if not match.decided:
                 match.apply(action, who)
@@ -175,8 +185,10 @@ class Referee:
             return match.dice.substitute(match.state)
         if (direct := calls.direct.get(seat)) is not None:
             action = calls.ask_directly(seat, direct.bot.choose, match.state)
+            self._hear(seat, None)
             return match.dice.substitute(match.state) if action is None else action
         answer: Answer | None = calls.ask(seat, match.players[seat].choose, match.allowed(seat))
+        self._hear(seat, answer)
         if answer is not None and answer.action in legal:
             match.annotations.add_note(len(match.movers), answer.note)
             if answer.given is not None:
@@ -185,6 +197,12 @@ class Referee:
         if answer is not None:
             match.forfeit(seat, "illegal_action", answer.refusal or str(match.state.refuse(answer.action)))
         return match.dice.substitute(match.state)
+
+    def _hear(self, seat: int, answer: Answer | None) -> None:
+        """Tell the adjudicator what a bot expected; where a bot was asked directly, or failed, it is nothing."""
+        if self.adjudicator is not None:
+            given = answer.given if answer is not None and self.match.annotations.has_room else None
+            self.adjudicator.hear(seat, () if given is None else given.evaluation)
 
     def _confirm_overrun(self, first_try: Overrun, chosen: int) -> None:
         """Go to where the first try ended, and let its overrun count: its bot did not choose the same moves again."""

@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
+from arena.core.adjudication import ADJUDICATED
 from arena.core.errors import StoreError
 from arena.match.dice import Dice, KeyPair
 from arena.match.estimates import NO_ESTIMATE, line_notation
@@ -212,8 +213,11 @@ def _check_forfeits(match: StoredMatch, name: str, movers: list[int]) -> None:
         if not -1 <= ply <= plies or (ply >= 0 and movers[ply] != seat):
             raise StoreError(f"match {name}: seat {seat} cannot have forfeited at ply {ply + 1}")
     over, decided = movers[-1] == TERMINAL, len(match.forfeits) >= match.players - 1
+    adjudicated = match.ended in ADJUDICATED
+    if adjudicated and (over or match.forfeits):
+        raise StoreError(f"match {name}: was over, or a seat had forfeited, before it could be adjudicated")
     last = max((ply for _, ply in match.forfeits.values()), default=-1)
-    if not (over or decided):
+    if not (over or decided or adjudicated):
         raise StoreError(f"match {name}: its moves end before the match does")
     if decided and (over or max(last, 0) != plies):
         raise StoreError(f"match {name}: its moves go on after all seats but one have forfeited")
@@ -222,8 +226,11 @@ def _check_forfeits(match: StoredMatch, name: str, movers: list[int]) -> None:
 def _check_end(match: StoredMatch, name: str, state: State) -> None:
     forfeit_plies = {seat: ply for seat, (_, ply) in match.forfeits.items()}
     over = state.is_terminal()
-    ended = state.ended if over else "forfeit"
-    ranks = ranks_with_forfeits(state.ranks() if over else [0] * match.players, forfeit_plies)
+    if match.ended in ADJUDICATED:  # `arena.match.adjudication` checks why
+        ended, ranks = match.ended, [sum(other < rank for other in match.ranks) for rank in match.ranks]
+    else:
+        ended = state.ended if over else "forfeit"
+        ranks = ranks_with_forfeits(state.ranks() if over else [0] * match.players, forfeit_plies)
     found: list[tuple[str, Any, Any]] = [
         ("ending", ended, match.ended),
         ("ranks", ranks, match.ranks),

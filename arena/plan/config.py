@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import Field, ValidationInfo, WithJsonSchema, field_validator, model_validator
 
 import engine
+from arena.core.adjudication import AdjudicationRules
 from arena.core.errors import ConfigError
 from arena.core.models import Model, Scalar, as_distinct_numbers, as_tuple, checked, read_toml, validated
 from arena.core.names import (
@@ -78,6 +79,27 @@ class Limits(Model):
         return float(value) if type(value) is int and info.field_name != "memory" else value
 
 
+class Adjudication(Model):
+    """Rules by which the referee ends matches early, by default none; part of every match's identity."""
+
+    agreement: Annotated[int, Field(ge=0, le=1_000)] = 0
+    """Evaluations in a row of every bot, its latest ones, that have to expect the same places; 0 for never."""
+    threshold: Annotated[float, Field(ge=0.5, le=1)] = 0.95
+    """How sure they have to be: 1 less the most that a seat's value may differ from the return of its place."""
+    certainty: Annotated[int, Field(ge=0, le=10_000)] = 0
+    """Positions that the referee searches before each move for a proof of how the match ends; 0 for none."""
+
+    @field_validator("threshold", mode="before")
+    @classmethod
+    def _one_is_a_threshold_too(cls, value: object) -> object:
+        return float(value) if type(value) is int else value
+
+    def rules(self) -> AdjudicationRules | None:
+        """Return the rules; None where no match can be adjudicated."""
+        rules = AdjudicationRules(**self.model_dump())
+        return rules if rules.is_on else None
+
+
 class GameEntry(Model):
     """A game with its options, and the boards it is played on."""
 
@@ -91,6 +113,8 @@ class GameEntry(Model):
     """Blocks per table on these boards, instead of the tournament's."""
     opening: str | None = None
     """`none` or `random:k`, instead of the tournament's."""
+    adjudication: Adjudication | None = None
+    """Rules of [adjudication](#adjudication), instead of the tournament's."""
 
     _check_opening = field_validator("opening")(_opening)
 
@@ -145,6 +169,7 @@ class Config(Model):
     common_dice: bool = False
     """Whether the matches of a block share their dice where these are secret; public ones are always shared."""
     limits: Limits = Limits()
+    adjudication: Adjudication = Adjudication()
     output: Output = Output()
 
     _check_opening = field_validator("opening")(_opening)
@@ -253,7 +278,13 @@ def load_config(path: str | Path) -> Config:
 
 def config_from(data: dict[str, Any], source: str = "config") -> Config:
     """Return the configuration in plain data; `source` is what errors name."""
-    parts: dict[str, type[Model]] = {"games": GameEntry, "bots": BotEntry, "limits": Limits, "output": Output}
+    parts: dict[str, type[Model]] = {
+        "games": GameEntry,
+        "bots": BotEntry,
+        "limits": Limits,
+        "adjudication": Adjudication,
+        "output": Output,
+    }
     config = validated(Config, data, source, parts)
     entrants = config.entrants(source)
     for number, entry in enumerate(config.games):

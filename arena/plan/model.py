@@ -19,7 +19,7 @@ from arena.core.match_ids import DiceKind
 from arena.core.models import Model, Scalar, checked, validated
 from arena.isolation import Isolation
 from arena.match.dice import BOTS_PERSON, DICE_PERSON, public_key
-from arena.plan.config import Format
+from arena.plan.config import Adjudication, Format
 from arena.plan.config import Limits as PlannedLimits
 from arena.registry.game_rules import RulesRecord
 from arena.schedule.blocks import Schedule
@@ -68,6 +68,8 @@ class BoardRecord(Model):
     """Last rounds by label, with `counts`; None in a board's first stage."""
     tables: list[list[Text]] | None = None
     """Labels of the tables that `counts` are of, where results decide which there are; written only there."""
+    adjudication: Adjudication | None = None
+    """Rules by which its matches are ended early; written only where there are any."""
 
 
 class BotRecord(Model):
@@ -231,6 +233,7 @@ class ResolvedPlan(Model):
             "boards": [
                 {name: getattr(board, name) for name in BOARD_FIELDS}
                 | {"params": json.loads(board.params), "bots": [labels[entry] for entry in board.entries]}
+                | {"adjudication": board.adjudication and board.adjudication._asdict()}
                 | _progress(schedule, index, labels)
                 for index, board in enumerate(schedule.boards)
             ],
@@ -253,8 +256,9 @@ class ResolvedPlan(Model):
         """Return the plan as JSON; equal plans have equal texts."""
         data = self.model_dump(exclude=None if self.foreign else {"foreign"})
         for board in data["boards"]:
-            if board["tables"] is None:
-                del board["tables"]
+            for name in ("tables", "adjudication"):
+                if board[name] is None:
+                    del board[name]
         return json.dumps(data, indent=indent, sort_keys=True)
 
     def schedule(self) -> Schedule:
@@ -268,6 +272,7 @@ class ResolvedPlan(Model):
                 Board(
                     params=json.dumps(board.params, sort_keys=True),
                     entries=tuple(places[label] for label in board.bots),
+                    adjudication=board.adjudication and board.adjudication.rules(),
                     **{name: getattr(board, name) for name in BOARD_FIELDS},
                 )
                 for board in self.boards

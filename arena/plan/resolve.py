@@ -209,6 +209,9 @@ def _board(config: Config, entry: GameEntry, game: Game, playing: list[int], num
         )
     try:
         opening = checked_plies(entry.opening or config.opening, game)
-        return Board.of(game, tuple(playing), entry.blocks or config.blocks, opening)
+        rules = (entry.adjudication or config.adjudication).rules()
+        if rules is not None and game.type.own_utilities:
+            raise ConfigError(f"adjudication: not with {game.spec}, whose utilities do not follow from places")
+        return Board.of(game, tuple(playing), entry.blocks or config.blocks, opening, rules)
     except ConfigError as error:
         raise ConfigError(f"{where}: {error}") from None

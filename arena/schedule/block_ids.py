@@ -34,6 +34,8 @@ class BlockHashers(NamedTuple):
         """Return the hashers of a board; `dice` is the kind of its secret dice."""
         common = [seed, board.game.partition("(")[0], board.params, board.players]
         rest = [board.rules_version, board.opening, limits_key, permutations]
+        if board.adjudication is not None:
+            rest.append(board.adjudication.key)
         secret = {key: _hasher([*common, [HASHED_DICE_KINDS[dice], key], *rest]) for key in keys or ("",)}
         return cls(_hasher(common), _hasher([*common, "", *rest]), secret)
 

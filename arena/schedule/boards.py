@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self
 
+from arena.core.adjudication import AdjudicationRules
+
 if TYPE_CHECKING:
     from engine import Game
     from engine.specs import Value
@@ -52,12 +54,22 @@ class Board:
     """Random plies of the opening."""
     utilities: bool = False
     """Whether scores are the game's own utilities."""
+    adjudication: AdjudicationRules | None = None
+    """When its matches are adjudicated; None for never."""
 
     @classmethod
-    def of(cls, game: Game, entries: tuple[int, ...], blocks: int, opening: int) -> Self:
+    def of(
+        cls,
+        game: Game,
+        entries: tuple[int, ...],
+        blocks: int,
+        opening: int,
+        adjudication: AdjudicationRules | None = None,
+    ) -> Self:
         """Return a board of a loaded game."""
         params, kind = json.dumps(dict(game.params), sort_keys=True), game.type
-        return cls(game.spec, params, game.players, kind.rules_version, entries, blocks, opening, kind.own_utilities)
+        version, utilities = kind.rules_version, kind.own_utilities
+        return cls(game.spec, params, game.players, version, entries, blocks, opening, utilities, adjudication)
 
     @property
     def title(self) -> str:

@@ -13,6 +13,7 @@ from arena.core.errors import ArenaError, ConfigError, RecordError, StoreError, 
 from arena.core.files import created_folder, temporary_folder
 from arena.core.match_ids import match_id
 from arena.core.paths import home_folder
+from arena.match.adjudication import check_adjudication
 from arena.match.dice import key_pair
 from arena.match.json_lines import read_matches
 from arena.match.replay import check_draws, check_game, check_words, replay
@@ -150,7 +151,8 @@ class _RecordChecker:
         try:
             check_words(match)
             keys = key_pair(self.schedule.seed, self.keys[block.key] if block.key else None)
-            check_draws(replay(match, keys))
+            board = self.schedule.boards[block.board]
+            check_draws(check_adjudication(match, replay(match, keys), board.adjudication))
         except ArenaError as error:
             raise RecordError(f"{where}: {error}") from None
         seats = tuple(self.entries[label] for label in match.labels)

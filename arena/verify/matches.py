@@ -5,18 +5,20 @@ from __future__ import annotations
 import contextlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from arena.core.errors import ArenaError, StoreError
 from arena.core.match_ids import DiceKind, match_id
+from arena.match.adjudication import check_adjudication
 from arena.match.dice import KeyPair, key_pair
-from arena.match.replay import check_game, check_match, check_words, game_of
+from arena.match.replay import check_draws, check_game, check_match, check_words, game_of, walk_plies
 from arena.match.stored import StoredMatch
 from arena.plan.model import ResolvedPlan
 from arena.schedule.blocks import Block, Schedule
-from arena.store import MatchRows, Store
+from arena.schedule.boards import Board
+from arena.store import MatchRows, Store, estimates_of_columns
 from arena.verify.database import open_log
 from arena.verify.findings import Findings
 from arena.verify.rows import BlockRow, BlockRows, check_side_tables, match_of_rows, read_rows
@@ -150,7 +152,17 @@ class BlockChecker:
         if isinstance(game, str):
             done.unverified[game] += 1
         else:
-            done.draws += check_match(match, self._keys(match, stored.key), game)
+            keys = self._keys(match, stored.key)
+            if block is None:
+                done.draws += check_match(match, keys, game)
+            else:
+                done.draws += self._check_whole(match, self.schedules[plan].boards[block.board], rows, game, keys)
+
+    def _check_whole(self, match: StoredMatch, board: Board, rows: MatchRows, game: Game, keys: KeyPair | None) -> int:
+        """Replay a match of a board, with its adjudication, and return the number of draws recomputed."""
+        if board.adjudication is not None and rows.estimates:
+            match = replace(match, packed_estimates=estimates_of_columns(*rows.estimates)[0])
+        return check_draws(check_adjudication(match, walk_plies(match, game, keys), board.adjudication))
 
     def _check_seats(self, schedule: Schedule, block: Block, lineup: int, seats: list[tuple[Any, ...]]) -> None:
         """Check that the bots of the plan are in the seats."""

@@ -150,6 +150,7 @@ class LoadedPlan:
             no_replay_seats=[seat for seat, entry in enumerate(seats) if entry in out_of_replays],
             before=PlayedBefore() if session is None else session.before,
             on_start=self.on_start,
+            adjudication=self.plan.boards[block.board].adjudication,
         )
         row = row_of(result, spec.lineup, time.perf_counter() - started)
         printed = PRINTED_OUTPUT.take()

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from arena.core.adjudication import adjudication_in_words
 from arena.core.errors import StoreError
 from arena.core.files import write_file
 from arena.match.alarm import GAME_CPU_SECONDS, Alarm
@@ -109,6 +110,8 @@ def says_of(before: State, action: int, after: State, names: Names) -> str:
 
 def outcome_of(match: StoredMatch, last: State, names: Names) -> str:
     """Return how a match ended, in words: the game's own, or the referee's where somebody forfeited."""
+    if why := adjudication_in_words(match.ended, len(match.moves)):
+        return f"{placing(match.ranks, None, names)}: {why}."
     if match.forfeits or not last.is_terminal():
         why = "; ".join(f"{names.does(seat, 'forfeit')} ({cause})" for seat, (cause, _) in match.forfeits.items())
         return f"{placing(match.ranks, None, names)}{why and f': {why}'}."

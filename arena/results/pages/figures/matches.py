@@ -7,6 +7,7 @@ from itertools import cycle, islice
 import numpy as np
 import pandas as pd
 
+from arena.core.adjudication import ADJUDICATED
 from arena.core.limits import Limits
 from arena.results.columns import DECIMALS
 from arena.results.pages.figures.style import (
@@ -68,7 +69,8 @@ def endings(board: BoardResults) -> Figure | None:
 
 
 def _ending(word: str) -> str:
-    return {"normal": "by the rules", "forfeit": "by a forfeit"}.get(word, f"by {word}")
+    words = {"normal": "by the rules", "forfeit": "by a forfeit"} | {each: each for each in ADJUDICATED}
+    return words.get(word, f"by {word}")
 
 
 def forfeits(board: BoardResults) -> Figure | None:
