@@ -14,6 +14,7 @@ from arena.core.own_packages import prefer_own_packages
 
 prefer_own_packages()
 _API = (
+    "adjudication",
     "compare_in",
     "costs",
     "crosstable",

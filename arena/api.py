@@ -15,7 +15,7 @@ from arena.core.errors import ConfigError, UnknownTargetError
 from arena.core.files import blocking_file
 from arena.core.paths import home_folder
 from arena.match.game_faults import write_faults
-from arena.plan.config import Config, read_config
+from arena.plan.config import Adjudication, Config, read_config
 from arena.plan.resolve import Plan, load_plan, make_plan
 from arena.registry.rules import rules_of
 from arena.results.exported import DATASET_FOLDER, Outputs
@@ -53,6 +53,7 @@ __all__ = [
     "LOG_FILE",
     "RunResult",
     "Tournament",
+    "adjudication",
     "board_crosstable",
     "board_figures",
     "board_leaderboard",
@@ -299,6 +300,27 @@ def variance(
     return variance(target, game, players, home)
 
 
+def adjudication(
+    target: str | Path,
+    agreement: int = 0,
+    threshold: float = 0.95,
+    certainty: int = 0,
+    game: str | None = None,
+    players: int | None = None,
+    home: str | Path | None = None,
+) -> pd.DataFrame:
+    """Return what rules of adjudication would have done to the matches of a log, a row for each board.
+
+    The rules are those of a configuration's section `[adjudication]`. Matches that the log has to their end tell how
+    often the rules would have been wrong.
+    """
+    from arena.results.adjudication import adjudication
+
+    rules = Adjudication.checked(agreement=agreement, threshold=threshold, certainty=certainty)
+    with Tournament.open(target, home) as tournament:
+        return adjudication(tournament, rules, game, players)
+
+
 def costs(
     target: str | Path, game: str | None = None, players: int | None = None, home: str | Path | None = None
 ) -> dict[tuple[str, int], pd.DataFrame]:
@@ -450,11 +472,13 @@ def board_crosstable(target: str | Path, index: int, home: str | Path | None = N
 
 def board_leaderboard(target: str | Path, index: int, home: str | Path | None = None) -> tuple[pd.DataFrame, int]:
     """Return the leaderboard of a board, by its number in the plan, and from how many matches that was made."""
-    from arena.results.leaderboards import leaderboard
+    from arena.results.leaderboards import leaderboard, note_adjudicated
 
     with Tournament.open(target, home) as tournament:
         played = tournament.counted(index)
-        return leaderboard(played, tournament.disqualified(index)), len(played.rows)
+        frame = leaderboard(played, tournament.disqualified(index))
+        note_adjudicated(frame, tournament, index)
+        return frame, len(played.rows)
 
 
 def rules(game: str) -> str:

@@ -26,7 +26,7 @@ import engine
 from arena.cli.app import app as cli
 from arena.core.models import Model
 from arena.plan.bot_entry import BotEntry
-from arena.plan.config import Config, GameEntry, Limits, Output
+from arena.plan.config import Adjudication, Config, GameEntry, Limits, Output
 from arena.results.columns import TABLES
 from arena.schedule.kinds import kinds
 from arena.store.schema import SCHEMA, SCHEMA_VERSION
@@ -35,7 +35,8 @@ from benchmarks.history import summary_table, tables
 ROOT = Path(__file__).parents[1]
 GENERATED_PART = re.compile(r"(<!-- generated: ([^\n]+?) -->\n).*?(<!-- end -->)", re.DOTALL)
 TYPE_WORDS = {"string": "text", "integer": "whole number", "boolean": "true or false", "object": "table"}
-MODELS: dict[str, type[BaseModel]] = {model.__name__: model for model in (Config, GameEntry, BotEntry, Limits, Output)}
+CONFIGURATION = (Config, GameEntry, BotEntry, Limits, Adjudication, Output)
+MODELS: dict[str, type[BaseModel]] = {model.__name__: model for model in CONFIGURATION}
 Definition = ast.FunctionDef | ast.ClassDef | ast.Assign | ast.AnnAssign
 
 

@@ -48,8 +48,8 @@ class Adjudicator:
     def verdict(self, state: State) -> Verdict | None:
         """Return the verdict on a position, if there is one; none where no seat is to move, or no bot has chosen yet.
 
-        Every bot counts, also one that has nothing to choose any more: what it said last stands. So no bot gains by what
-        it says: the places that it gets are those that all others expected for it.
+        Every bot counts, also one that has nothing to choose any more: what it said last stands. So no bot gains by
+        what it says: the places that it gets are those that all others expected for it.
         """
         if not self._is_asked or state.current_player() < 0:
             return None

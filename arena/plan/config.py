@@ -94,6 +94,14 @@ class Adjudication(Model):
     def _one_is_a_threshold_too(cls, value: object) -> object:
         return float(value) if type(value) is int else value
 
+    @classmethod
+    def checked(cls, **given: float) -> AdjudicationRules:
+        """Return rules that are on; raises `ConfigError` for others."""
+        rules = validated(cls, given, "adjudication", {}).rules()
+        if rules is None:
+            raise ConfigError("adjudication: needs agreement, certainty or both, above 0")
+        return rules
+
     def rules(self) -> AdjudicationRules | None:
         """Return the rules; None where no match can be adjudicated."""
         rules = AdjudicationRules(**self.model_dump())
@@ -278,13 +286,8 @@ def load_config(path: str | Path) -> Config:
 
 def config_from(data: dict[str, Any], source: str = "config") -> Config:
     """Return the configuration in plain data; `source` is what errors name."""
-    parts: dict[str, type[Model]] = {
-        "games": GameEntry,
-        "bots": BotEntry,
-        "limits": Limits,
-        "adjudication": Adjudication,
-        "output": Output,
-    }
+    sections: dict[str, type[Model]] = {"limits": Limits, "adjudication": Adjudication, "output": Output}
+    parts = {"games": GameEntry, "bots": BotEntry} | sections
     config = validated(Config, data, source, parts)
     entrants = config.entrants(source)
     for number, entry in enumerate(config.games):

@@ -161,7 +161,8 @@ score | the game's score | | | Int64: or the game's own utility, a float in the 
 margin | the game's score | +.3f | | float64: own score minus the others' mean
 cause | | | | string: why the seat forfeited, or empty
 timed | | | | bool: whether a clock or the machine's memory had an influence
-ended | | | | string: `normal`, `forfeit`, or a word of the game"""
+ended | | | | string: `normal`, `forfeit`, `adjudicated by agreement`, `adjudicated by certainty`, or a word of the
+    game"""
 
 LEADERBOARD = Table(
     "Leaderboard",
@@ -272,6 +273,24 @@ cpu_seconds_per_move | s | .3g | processor: mean processor time of a move
 visits_per_move | simulations | ,.0f | visits a move: mean number of tries of actions that it told of a move, as
     `visits`; empty where it told of none
 {PARAMETER_COLUMNS}
+"""),
+)
+
+ADJUDICATION = Table(
+    "Adjudication",
+    "`arena adjudication`, `arena.adjudication`: a row for every board",
+    columns(f"""
+{BOARD_COLUMNS}
+matches | matches | ,: finished ones of the plan, without those that repeat others of the same bots move by move
+left_out | matches | ,: others that were adjudicated when they were played: nobody knows how they would have ended
+adjudicated | matches | ,: of `matches`, that the rules would have ended early
+plies_saved | 0 to 1 | .3f: share of the plies of all `matches` that would not have been played
+seconds_saved | 0 to 1 | .3f: share of the wall-clock time of all moves of bots, likewise; empty without times
+other | matches | ,: of `adjudicated`, that really ended with other places than the rules would have given
+error | 0 to 1 | .4f: share of `other` in `adjudicated`
+error_ci_low, error_ci_high | 0 to 1 | .4f: 95 % interval of that share: Clopper and Pearson's, with as many matches as
+    independent ones of the same variance between blocks would be (Korn and Graubard, 1998); where no match ended
+    otherwise, or all did, each block counts as one
 """),
 )
 

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from arena.core.match_ids import list_dice_kinds
+from arena.results.adjudication import adjudicated_note
 from arena.results.columns import DECIMALS, FAULTS, LEADERBOARD
 from arena.results.matches import returns
 from arena.results.parameters import with_parameters
@@ -197,7 +198,8 @@ def disqualified_lines(frame: pd.DataFrame) -> list[str]:
 
 def notes_below(frame: pd.DataFrame) -> list[str]:
     """Return all notes under a leaderboard."""
-    return disqualified_lines(frame) + few_blocks_lines(frame)
+    adjudicated = [frame.attrs["adjudicated"]] if "adjudicated" in frame.attrs else []
+    return disqualified_lines(frame) + adjudicated + few_blocks_lines(frame)
 
 
 def few_blocks_lines(frame: pd.DataFrame) -> list[str]:
@@ -230,7 +232,15 @@ def leaderboards(
         frame = leaderboard(tournament.counted(index), tournament.disqualified(index), plackett_luce)
         frame.attrs["dice"] = list_dice_kinds(tournament.schedule.dice_kinds(index))
         boards[index] = frame
+    for index, frame in boards.items():
+        note_adjudicated(frame, tournament, index)
     return {index: with_parameters(frame, tournament.schedule.entries) for index, frame in boards.items()}
+
+
+def note_adjudicated(frame: pd.DataFrame, tournament: Tournament, index: int) -> None:
+    """Keep in `attrs["adjudicated"]` of a leaderboard how many of its matches were adjudicated, if any can be."""
+    if note := adjudicated_note(tournament, index):
+        frame.attrs["adjudicated"] = note
 
 
 def best(frame: pd.DataFrame, most: int = 10) -> list[tuple[str, float]]:

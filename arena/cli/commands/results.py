@@ -82,6 +82,27 @@ def costs(boards: BoardOptions) -> None:
     print_costs(boards)
 
 
+@app.command(epilog="Example: arena adjudication configs/demo.toml --agreement 3 --threshold 0.95")
+def adjudication(
+    boards: BoardOptions,
+    agreement: Annotated[
+        int, typer.Option(help="Evaluations in a row of every bot that have to expect the same places; 0: never.")
+    ] = 0,
+    threshold: Annotated[float, typer.Option(help="How sure they have to be.")] = 0.95,
+    certainty: Annotated[
+        int, typer.Option(help="Positions that the referee searches for a proof before each move; 0: none.")
+    ] = 0,
+) -> None:
+    """Measure the errors of rules that end matches early.
+
+    Matches of a log that were played to their end are replayed, and nothing is played: how many the rules would have
+    ended early, what that would have saved, and how many ended otherwise in truth.
+    """
+    from arena.cli.adjudication import print_adjudication
+
+    print_adjudication(boards, agreement, threshold, certainty)
+
+
 @app.command(epilog="Example: arena power configs/demo.toml greedy random --game epicycle --players 2")
 def power(
     boards: BoardOptions,
