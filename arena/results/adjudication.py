@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -17,7 +17,7 @@ from arena.match.adjudication import verdicts
 from arena.match.replay import check_game, walk_plies
 from arena.match.stored import StoredMatch
 from arena.results.columns import ADJUDICATION
-from arena.results.matches import chosen_boards
+from arena.results.matches import BoardName, chosen_boards
 from arena.stats.means import CONFIDENCE
 from arena.tournament.tournament import Tournament
 from engine import Game
@@ -123,24 +123,28 @@ def adjudication(
     Boards of games with utilities of their own, and foreign results, are left out; raises `UnknownTargetError` where
     nothing is left.
     """
-    schedule = tournament.schedule
-    rows = []
+    schedule, found = tournament.schedule, {}
     for index in chosen_boards(tournament.plan.name, schedule, game, players):
         board = schedule.boards[index]
-        if board.utilities or schedule.is_foreign:
-            continue
-        found = board_adjudication(tournament, index, rules)
-        trials, others = (sum(column) for column in zip(*found.blocks, strict=True)) if found.blocks else (0, 0)
-        low, high = share_interval(found.blocks)
+        if not board.utilities and not schedule.is_foreign:
+            found[board.game, board.players] = board_adjudication(tournament, index, rules)
+    if not found:
+        raise UnknownTargetError(f"{tournament.plan.name}: has no board whose matches can be adjudicated")
+    return adjudication_frame(found)
+
+
+def adjudication_frame(found: Mapping[BoardName, BoardAdjudication]) -> pd.DataFrame:
+    """Return what rules would have done as a frame; columns: `arena.results.columns.ADJUDICATION`."""
+    rows = []
+    for board, each in found.items():
+        trials, others = (sum(column) for column in zip((0, 0), *each.blocks, strict=True))
         rows.append(
             (
-                *(board.game, board.players, found.matches, found.left_out, trials),
-                *(_ratio(found.saved_plies, found.plies), _ratio(found.saved_seconds, found.seconds)),
-                *(others, _ratio(others, trials), low, high),
+                *(*board, each.matches, each.left_out, trials),
+                *(_ratio(each.saved_plies, each.plies), _ratio(each.saved_seconds, each.seconds)),
+                *(others, _ratio(others, trials), *share_interval(each.blocks)),
             )
         )
-    if not rows:
-        raise UnknownTargetError(f"{tournament.plan.name}: has no board whose matches can be adjudicated")
     frame = pd.DataFrame(rows, columns=ADJUDICATION.names)
     floats = frame.select_dtypes("float").columns
     frame[floats] = frame[floats].round(4)

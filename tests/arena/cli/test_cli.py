@@ -44,7 +44,7 @@ COMMANDS = (
         "doctor",
     ),
     *("init-bot", "check", "check-game", "submit", "withdraw", "play"),
-    *("merge", "status", "dataset", "backup", "restore"),
+    *("merge", "status", "dataset", "backup", "restore", "adjudication"),
     *("crosstable", "cite", "costs", "variance", "compare", "tune", "power", "verify", "archive", "report", "plot"),
     *("serve", "site", "warm"),
     *(name for name, _ in named_commands(get_command(app.app)) if " " in name),

@@ -9,6 +9,7 @@ import pytest
 
 from arena.cli.crosstable import view_of
 from arena.results import power
+from arena.results.adjudication import BoardAdjudication, adjudication_frame
 from arena.results.columns import LEADERBOARD, TABLES, as_text, format_of
 from arena.results.costs import board_costs, with_costs
 from arena.results.crosstable import crosstable
@@ -51,6 +52,7 @@ def frames(tmp_path_factory):
             "matches": next(seat_frames(Tournament(store, plan))),
             "board_matches": with_costs(matches, Tournament(store, plan), 0),
             "costs": board_costs(Tournament(store, plan), 0),
+            "adjudication": adjudication_frame({("epicycle", 2): BoardAdjudication(blocks=[(4, 1), (2, 0)])}),
             "paper": paper_table(Tournament(store, plan)),
         }
 

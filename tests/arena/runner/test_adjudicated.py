@@ -163,7 +163,7 @@ def test_people_see_that_matches_were_adjudicated(adjudicated, whole):
     with api.Tournament.open(adjudicated, home_of(adjudicated)) as tournament:
         matches = [match for page in tournament.matches(0) for _, match in page]
     match = next(match for match in matches if match.ended == "adjudicated by agreement")
-    assert f"adjudicated at ply {len(match.moves)}, as all bots expected this" in replay_page(match)
+    assert f"adjudicated at ply {len(match.moves)}, as all bots expected this" in replay_page(match).decode()
     assert "adjudicated by agreement" in (log_of(adjudicated).parent / "index.html").read_text()
     assert "adjudicated" not in (log_of(whole).parent / "index.html").read_text()
 
