@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 from arena.core.citation import KEY, package_version
 from arena.core.match_ids import list_dice_kinds
-from arena.results.columns import as_text
 from arena.results.tables import latex_text, markdown_text
 from arena.schedule.blocks import Schedule
 from arena.schedule.scheduler import Scheduler
@@ -102,7 +101,10 @@ def _kind_in_words(scheduler: Scheduler) -> str:
     words = scheduler.describe()
     if scheduler.has_stages:
         fields = scheduler.model_dump(exclude_none=True, exclude={"draw"})
-        keys = [f"{name.replace('_', ' ')} {as_text(value, 'g')}" for name, value in fields.items()]
+        keys = [
+            f"{name.replace('_', ' ')} {value:g}" if isinstance(value, float) else f"{name.replace('_', ' ')} {value}"
+            for name, value in fields.items()
+        ]
         words += f" ({', '.join(keys)})" if keys else ""
     return f"{'an' if words[:1] in 'aeiou' else 'a'} {words}"
 
