@@ -287,7 +287,7 @@ def load_config(path: str | Path) -> Config:
 def config_from(data: dict[str, Any], source: str = "config") -> Config:
     """Return the configuration in plain data; `source` is what errors name."""
     sections: dict[str, type[Model]] = {"limits": Limits, "adjudication": Adjudication, "output": Output}
-    parts = {"games": GameEntry, "bots": BotEntry} | sections
+    parts: dict[str, type[Model]] = {"games": GameEntry, "bots": BotEntry, **sections}
     config = validated(Config, data, source, parts)
     entrants = config.entrants(source)
     for number, entry in enumerate(config.games):

@@ -272,7 +272,7 @@ class ResolvedPlan(Model):
                 Board(
                     params=json.dumps(board.params, sort_keys=True),
                     entries=tuple(places[label] for label in board.bots),
-                    adjudication=board.adjudication and board.adjudication.rules(),
+                    adjudication=None if board.adjudication is None else board.adjudication.rules(),
                     **{name: getattr(board, name) for name in BOARD_FIELDS},
                 )
                 for board in self.boards
