@@ -18,9 +18,6 @@ schedule = "{schedule}"
 game = "epicycle"
 players = {players}
 
-[output]
-report = {report}
-
 {bots}
 """
 BOTS = "\n".join(
@@ -30,11 +27,9 @@ BOTS = "\n".join(
 GREEDY = {f"bot{number:02}" for number in range(64) if number % 16 == 3}
 
 
-def played(folder, schedule, players, blocks, report="false"):
+def played(folder, schedule, players, blocks):
     """A tournament, its plan, its standings and the number of its matches."""
-    (folder / "many.toml").write_text(
-        CONFIG.format(schedule=schedule, players=players, blocks=blocks, report=report, bots=BOTS)
-    )
+    (folder / "many.toml").write_text(CONFIG.format(schedule=schedule, players=players, blocks=blocks, bots=BOTS))
     done = arena("run", "many.toml", "--home", "home", "--workers", "2", folder=folder)
     assert done.returncode == 0, done.stdout + done.stderr
     status = json.loads(arena("status", "home/many", "--json", folder=folder).stdout)
@@ -47,11 +42,13 @@ def played(folder, schedule, players, blocks, report="false"):
 
 @pytest.mark.system
 def test_a_swiss_of_64_bots_seats_all_in_every_round_and_meets_nobody_twice(tmp_path):
-    board, (stands,), matches = played(tmp_path, "swiss", 2, 2, "true")
+    board, (stands,), matches = played(tmp_path, "swiss", 2, 2)
     assert matches == 8 * 32 * 2 * 2
     assert len({frozenset(table) for table in board["tables"]}) == len(board["tables"]) == 8 * 32
     assert stands["title"] == "Standings after 8 of 8 rounds"
     assert {row[1] for row in stands["rows"][:4]} == GREEDY
+    written = arena("report", "home/many", folder=tmp_path)
+    assert written.returncode == 0, written.stderr
     assert "Standings after 8 of 8 rounds" in (tmp_path / "home/many/index.html").read_text()
     assert "Standings after 8 of 8 rounds" in arena("leaderboard", "home/many", folder=tmp_path).stdout
 
