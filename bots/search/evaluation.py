@@ -4,16 +4,38 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any
 
+import numpy as np
+
+from bots.base import OneOf
 from bots.heuristics import heuristics_of
-from bots.search import margin_kernel
-from engine import State
+from bots.learning.weights import learned_kernels, learned_memory, missing_weights
+from bots.search import heuristic_kernel, margin_kernel
+from engine import State, UnsupportedError
 from engine.kernel import bind
 from engine.state import KernelGame
 
 HALFWAY = 10
 """The score margin, in the game's own unit, that is worth half a win."""
+
+
+HEURISTIC, LEARNED = "heuristic", "learned"
+Kind = Annotated[str, OneOf((HEURISTIC, LEARNED)), "what values a state: written out, or learned by self-play"]
+
+
+def assessment(game: KernelGame, kind: str) -> tuple[Callable[..., Any], tuple[np.ndarray, np.ndarray]]:
+    """Return the compiled `assess(record, seat, memory)` of that kind, and its `memory`.
+
+    Raises `UnsupportedError` when nothing has been learned of the game.
+    """
+    if kind == LEARNED:
+        missing = missing_weights(game)
+        if missing:
+            raise UnsupportedError(f"evaluator={kind} {missing}")
+        return learned_kernels(game).assess, learned_memory(game)
+    written = bind(heuristic_kernel, game.rules, game.dtype, evaluate=evaluation_kernel(game)).assess
+    return written, (np.zeros(0, np.int16), np.zeros(0, np.int64))
 
 
 def evaluation_kernel(game: KernelGame) -> Callable[..., Any]:

@@ -12,7 +12,9 @@ import numpy as np
 
 from bots.base import Between, Bot, OneOf, first_decision
 from bots.heuristics import heuristics_of
+from bots.learning.weights import missing_weights
 from bots.search import uct_kernel
+from bots.search.evaluation import LEARNED, assessment
 from bots.search.plain_uct import PlainTree
 from bots.search.tree import DEEPEST, LONGEST_LINE, Child, best_first
 from engine import Game, State
@@ -24,6 +26,7 @@ MOST_NODES = 4_000_000  # of 40 bytes, or 56
 MOST_PLAYERS = 10
 MOST_COMPILED = 7  # players with whom the compiled search plays
 MOST_VISITS = 150_000_000  # at 12 points each, which is the most with seven players, they fit 32 bits
+GRAIN = 128  # parts of a point that learned values are told in
 """Letters of a note that are kept."""
 BATCH = 128  # simulations between two looks at the clock
 
@@ -35,10 +38,11 @@ class Tree:
 
     def __init__(self, game: KernelGame, kernels: SimpleNamespace, size: int, exploration: float, rave: int) -> None:
         self.kernels = kernels
+        self._points = kernels.GRAIN * (game.players - 1)  # half of what a visit can gain
         self._game = game
         self._nodes = np.empty(size, uct_kernel.node_type(kernels.RAVE, kernels.SOLVE))
         self._pool = np.zeros(2, np.int64)  # nodes in use; simulations so far, which stamp actions played
-        self._weights = np.array([(exploration, 0.5 / (game.players - 1), rave)], uct_kernel.WEIGHTS)
+        self._weights = np.array([(exploration, 0.5 / self._points, rave)], uct_kernel.WEIGHTS)
         self._line = np.zeros(LONGEST_LINE, np.int64)
         self._scratch = uct_kernel.Scratch(
             path=np.zeros(DEEPEST, np.int64),
@@ -50,6 +54,7 @@ class Tree:
             outcomes=game.outcome_buffer,
             odds=game.weight_buffer,
             totals=np.zeros((game.rules.MAX_ACTIONS, 8), np.int64),
+            learned=kernels.learned,
         )
 
     @property
@@ -87,7 +92,7 @@ class Tree:
 
     def grow(self, simulations: int, rng: np.ndarray) -> None:
         """Run that many simulations from the root, as far as its visits can still be counted."""
-        simulations = min(simulations, MOST_VISITS - int(self._nodes[0]["visits"]))
+        simulations = min(simulations, MOST_VISITS // self.kernels.GRAIN - int(self._nodes[0]["visits"]))
         self.kernels.search(self._root, simulations, self._weights, rng, self._nodes, self._pool, self._scratch)
 
     def children(self, node: int = 0) -> list[Child]:
@@ -112,7 +117,7 @@ class Tree:
         *points, simulations = self._scratch.totals[child.node - int(self._nodes[0]["first"])].tolist()
         if not simulations:
             return None
-        most = simulations * (self._game.players - 1)
+        most = simulations * self._points
         return [gained / most - 1.0 for gained in points[: self._game.players]]
 
     def line(self, child: Child) -> list[int] | None:
@@ -140,8 +145,8 @@ class Tree:
         visits, proven = int(node["visits"]), int(node["proven"]) if self.kernels.SOLVE else 0
         mean = None
         if seat >= 0 and visits:
-            points, times = (uct_kernel.points_proven(proven, seat), 1) if proven else (int(node["points"]), visits)
-            mean = points / (times * (self._game.players - 1)) - 1.0
+            sure = uct_kernel.points_proven(proven, seat) - 1.0  # with two players
+            mean = sure if proven else int(node["points"]) / (visits * self._points) - 1.0
         return Child(int(node["label"]), visits, mean, number, bool(proven))
 
     @property
@@ -197,7 +202,9 @@ class UCT(Bot):
         float, Between(-1.0, 10.0), "weight of what was tried little; < 0 = as suits the game"
     ] = -1.0
     rave: Annotated[int, Between(-1, 1_000_000), "all moves as first; 0 = off, < 0 = as suits the game"] = -1
-    rollout: Annotated[str, OneOf(("random", "heuristic")), "who plays on from the leaves"] = "random"
+    rollout: Annotated[
+        str, OneOf(("random", "heuristic", LEARNED)), "who plays on from the leaves; learned: nobody, they are valued"
+    ] = "random"
     solve: Annotated[bool, "let proven results go up the tree, with two players"] = False
     reuse: Annotated[bool, "go on from the tree of the move before"] = False
     visits: Annotated[bool, "tell how often each action was tried"] = False
@@ -219,7 +226,9 @@ class UCT(Bot):
 
     def _settings(self) -> tuple[float, int, bool]:
         """Return exploration, simulations at which RAVE counts as much, and whether to prove."""
-        suits = {"exploration": 0.7, "rave": 0} | getattr(heuristics_of(self.game.name), "UCT", {})
+        learned = self.rollout == LEARNED
+        suits = {"exploration": 0.3 if learned else 0.7, "rave": 0}
+        suits |= getattr(heuristics_of(self.game.name), "UCT_LEARNED" if learned else "UCT", {})
         exploration = suits["exploration"] if self.exploration < 0 else self.exploration
         rave = suits["rave"] if self.rave < 0 else self.rave
         return exploration, rave, self.solve and self.game.players == 2
@@ -276,14 +285,20 @@ def bound_search(game: KernelGame, rollout: str, rave: bool, solve: bool = False
     """Return the kernels of the search, bound to one game."""
     heuristics = heuristics_of(game.name)
     compiled = game.compiled
+    learned = (np.zeros(0, np.int16), np.zeros(0, np.int64))
     also: dict[str, Any] = {"RAVE": rave, "SOLVE": solve, "SEVERAL": game.players > 2}
+    also |= {"VALUED": rollout == LEARNED, "GRAIN": GRAIN if rollout == LEARNED else 1}
+    if rollout == LEARNED:
+        also["assess"], learned = assessment(game, LEARNED)
     also |= {name: getattr(compiled, name) for name in ("copy_words", "random_action", "points_of")}
-    if rollout == "random":
+    if rollout != "heuristic":
         also["simulate"] = compiled.random_finish
-    for name in ("outcome_key", "finish_and_mark" if rollout == "random" else "rollout_action"):
+    for name in ("outcome_key", "rollout_action" if rollout == "heuristic" else "finish_and_mark"):
         if hasattr(heuristics, name):
             also[name] = getattr(heuristics, name)
-    return bind(uct_kernel, game.rules, game.dtype, **also)
+    kernels = bind(uct_kernel, game.rules, game.dtype, **also)
+    kernels.learned = learned
+    return kernels
 
 
 def warmed_up(kernels: SimpleNamespace, game: KernelGame) -> SimpleNamespace:
