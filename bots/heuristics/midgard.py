@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from bots.heuristics.midgard_features import ACTIVE as ACTIVE, feature_count as feature_count, features as features
+from bots.learning.features.midgard import ACTIVE as ACTIVE, feature_count as feature_count, features as features
 from engine.chance import below
 from engine.kernel import kernel
 from engine.midgard.rules import (

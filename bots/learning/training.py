@@ -18,6 +18,17 @@ LONGEST = 20_000
 """Actions of a match that is learned from, in a game that does not say how far its matches can go."""
 
 
+class Settings(NamedTuple):
+    """How a training learns."""
+
+    rate: float = 1.0
+    """How far an error of 1 moves a state's sum of weights at first."""
+    decay: float = 0.8
+    """The lambda of TD(lambda): 0 learns from the next valuation alone, 1 from the end of the match."""
+    exploration: float = 0.05
+    """The share of actions that are random ones."""
+
+
 class Progress(NamedTuple):
     """What a part of a training found."""
 
@@ -31,16 +42,17 @@ class Progress(NamedTuple):
     """Matches too long to learn from."""
 
 
+DEFAULTS = Settings()
+
+
 class Training:
     """The training of a game's weights: the same seed and settings give the same weights, bit for bit."""
 
-    def __init__(
-        self, game: KernelGame, seed: int, *, rate: float = 1.0, decay: float = 0.8, exploration: float = 0.05
-    ) -> None:
+    def __init__(self, game: KernelGame, seed: int, settings: Settings = DEFAULTS) -> None:
+        self.game, self.seed, self.settings = game, seed, settings
         count = features_of(game).feature_count(game.players)
         self._start = game.blank()
         game.rules.set_up(game.record(self._start), game.players, game.params)
-        self._settings = round(exploration * MILLION), rate, decay
         self._rng = new_rng(seed)
         plies = _longest(game)
         self._memory = Memory(
@@ -64,10 +76,16 @@ class Training:
         """Play and learn from some more matches."""
         tally = self._memory.tally
         tally[:] = 0.0
-        self._train(self._start, matches, *self._settings, self._rng, self._memory)
+        rate, decay, exploration = self.settings
+        self._train(self._start, matches, round(exploration * MILLION), rate, decay, self._rng, self._memory)
         self.matches += matches
         total, states, abandoned = tally.tolist()
         return Progress(self.matches, total / states if states else 0.0, int(states), int(abandoned))
+
+    @property
+    def exact(self) -> np.ndarray:
+        """The weights as they are learned, in float64."""
+        return self._memory.weights
 
     def kept(self) -> np.ndarray:
         """Return the weights as they are kept."""

@@ -43,7 +43,7 @@ COMMANDS = (
         "replay",
         "doctor",
     ),
-    *("init-bot", "check", "check-game", "submit", "withdraw", "play"),
+    *("train", "init-bot", "check", "check-game", "submit", "withdraw", "play"),
     *("merge", "status", "dataset", "backup", "restore"),
     *("crosstable", "cite", "costs", "variance", "compare", "tune", "power", "verify", "archive", "report", "plot"),
     *("serve", "site", "warm"),
