@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from bots.learning.features.midgard import ACTIVE as ACTIVE, feature_count as feature_count, features as features
+from bots.learning.features.midgard import ACTIVE, feature_count, features  # noqa: F401 - offered by this module
 from engine.chance import below
 from engine.kernel import kernel
 from engine.midgard.rules import (

@@ -12,7 +12,6 @@ import numpy as np
 
 from bots.base import Between, Bot, OneOf, first_decision
 from bots.heuristics import heuristics_of
-from bots.learning.weights import missing_weights
 from bots.search import uct_kernel
 from bots.search.evaluation import LEARNED, assessment
 from bots.search.plain_uct import PlainTree

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from connect_four.features import ACTIVE as ACTIVE, completing, feature_count as feature_count, features as features
+from connect_four.features import ACTIVE, completing, feature_count, features  # noqa: F401 - offered by this module
 from connect_four.rules import BOARD, BOTTOM, STEPS
 from engine.kernel import kernel
 
