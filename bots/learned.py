@@ -1,13 +1,16 @@
-"""One ply of look-ahead with a learned evaluation."""
+"""Bots that value states by what self-play has taught: one ply of look-ahead, and searches."""
 
 from __future__ import annotations
 
-from typing import cast
+from typing import ClassVar, cast
 
 import numpy as np
 
 from bots.base import Bot, first_decision
-from bots.learning.weights import learned_kernels, learned_memory, missing_weights
+from bots.learning.weights import learned_assessment, learned_kernels, missing_weights
+from bots.search.evaluation import Assessment
+from bots.search.minimax import Minimax
+from bots.search.uct import UCT
 from engine import Game, State
 from engine.state import KernelGame, KernelState
 
@@ -40,7 +43,7 @@ class Learned(Bot):
         game = self.game
         self._values = np.zeros(game.action_buffer.size)
         self._arrays = game.action_buffer, self._values, game.blank(), np.zeros(game.players, np.int64)
-        self._memory = learned_memory(game)
+        self._memory = learned_assessment(game).memory
         self._look = learned_kernels(game).look_ahead
         self._look(cast(KernelState, first_decision(game)).words, 0, *self._arrays, self._memory)
 
@@ -54,3 +57,52 @@ class Learned(Bot):
             worth = max(values)
             self.evaluation = (worth, -worth) if self.seat == 0 else (-worth, worth)
         return self.pick_best(actions, values)
+
+
+class LearnedMinimax(Minimax):
+    """Look ahead as far as the budget allows, and value states at the horizon by what self-play has taught.
+
+    Idea: `alphabeta` in games without dice, `expectimax` in games with dice, with the evaluation of `learned`.
+    Source: as those three bots.
+    Parameters: those of `alphabeta` and `expectimax`.
+    Cost: as those bots, with the evaluation of `learned`.
+    """
+
+    name = "learned_minimax"
+
+    @classmethod
+    def refusal(cls, game: Game) -> str | None:
+        """Refuse games of which nothing has been learned."""
+        return super(Minimax, cls).refusal(game) or missing_weights(game)
+
+    def assessment(self) -> Assessment:
+        """Return the learned evaluation."""
+        return learned_assessment(self.game)
+
+
+class LearnedUCT(UCT):
+    """Grow a tree of the most promising lines and value what lies at its leaves by what self-play has taught.
+
+    Idea: `uct`, with the evaluation of `learned` in place of rollouts; matches that end in the tree count as they end.
+    Source: as those two bots.
+    Parameters: those of `uct` but `rollout`; less than 0 for `exploration` and `rave` is what suits the game
+    (`UCT_LEARNED` in `bots.heuristics`, else 0.3 and 0). With `rave` only actions in the tree count, as there are no
+    others.
+    Cost: a simulation takes an evaluation in place of a rollout.
+    """
+
+    name = "learned_uct"
+    needs = ("kernels",)
+    game: KernelGame
+    parameters = tuple(parameter for parameter in UCT.parameters if parameter.name != "rollout")
+    suits = "UCT_LEARNED"
+    usual: ClassVar[dict[str, float]] = {"exploration": 0.3, "rave": 0}
+
+    @classmethod
+    def refusal(cls, game: Game) -> str | None:
+        """Refuse games of which nothing has been learned too."""
+        return super().refusal(game) or missing_weights(game)
+
+    def leaves(self) -> Assessment:
+        """Return the learned evaluation."""
+        return learned_assessment(self.game)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -11,10 +12,12 @@ import numpy as np
 
 from bots.heuristics import heuristics_of
 from bots.learning import value_kernel
+from bots.search.evaluation import Assessment
 from engine import Game, UnsupportedError
 from engine.kernel import bind
 from engine.state import KernelGame
 
+BUNDLE_FILES = ["features/weights/*.npy"]
 FOLDER = "weights"
 LARGEST = 32767
 """The largest size of a weight, in 1024ths: what 16 bits hold."""
@@ -29,11 +32,11 @@ def features_of(game: Game) -> ModuleType:
 
 
 def weights_file(game: Game) -> Path:
-    """Return where the weights of a game, its options and its number of players belong, beside its features."""
-    module = features_of(game)
-    assert module.__file__
+    """Return where the weights of a game, its options and its number of players belong: beside its features' file."""
+    source = sys.modules[features_of(game).features.__module__].__file__
+    assert source
     name = game.spec.replace("(", "-").replace(",", "-").replace("=", ".").rstrip(")")
-    return Path(module.__file__).parent / FOLDER / f"{name}-{game.players}p.npy"
+    return Path(source).parent / FOLDER / f"{name}-{game.players}p.npy"
 
 
 def trained_file(game: Game) -> Path | None:
@@ -68,15 +71,15 @@ def scratch(game: Game) -> np.ndarray:
 
 
 @functools.cache
-def learned_memory(game: KernelGame) -> tuple[np.ndarray, np.ndarray]:
-    """Return the `memory` of the kernels of a game: its weights and scratch."""
+def learned_assessment(game: KernelGame) -> Assessment:
+    """Return the learned evaluation of a game of which weights are there."""
     path = trained_file(game)
     assert path is not None
     weights = np.load(path, allow_pickle=False)
     expected = features_of(game).feature_count(game.players)
     if weights.dtype != np.int16 or weights.shape != (expected,):
         raise UnsupportedError(f"{path.name}: {expected} weights of 16 bits are expected; train again")
-    return weights, scratch(game)
+    return Assessment(learned_kernels(game).assess, (weights, scratch(game)))
 
 
 def whole(weights: np.ndarray) -> np.ndarray:

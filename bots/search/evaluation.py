@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Annotated, Any
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from bots.base import OneOf
 from bots.heuristics import heuristics_of
-from bots.learning.weights import learned_kernels, learned_memory, missing_weights
 from bots.search import heuristic_kernel, margin_kernel
-from engine import State, UnsupportedError
+from engine import State
 from engine.kernel import bind
 from engine.state import KernelGame
 
@@ -20,22 +19,24 @@ HALFWAY = 10
 """The score margin, in the game's own unit, that is worth half a win."""
 
 
-HEURISTIC, LEARNED = "heuristic", "learned"
-Kind = Annotated[str, OneOf((HEURISTIC, LEARNED)), "what values a state: written out, or learned by self-play"]
+@dataclass(frozen=True, eq=False)
+class Assessment:
+    """What values states in a compiled search."""
+
+    kernel: Callable[..., Any]
+    """The compiled `assess(record, seat, memory)`."""
+    memory: tuple[np.ndarray, np.ndarray]
+    """What it takes besides: weights in 16 bits, and scratch for numbers of features; both may be empty."""
 
 
-def assessment(game: KernelGame, kind: str) -> tuple[Callable[..., Any], tuple[np.ndarray, np.ndarray]]:
-    """Return the compiled `assess(record, seat, memory)` of that kind, and its `memory`.
+NO_MEMORY = (np.zeros(0, np.int16), np.zeros(0, np.int64))
 
-    Raises `UnsupportedError` when nothing has been learned of the game.
-    """
-    if kind == LEARNED:
-        missing = missing_weights(game)
-        if missing:
-            raise UnsupportedError(f"evaluator={kind} {missing}")
-        return learned_kernels(game).assess, learned_memory(game)
-    written = bind(heuristic_kernel, game.rules, game.dtype, evaluate=evaluation_kernel(game)).assess
-    return written, (np.zeros(0, np.int16), np.zeros(0, np.int64))
+
+@functools.cache
+def heuristic_assessment(game: KernelGame) -> Assessment:
+    """Return the evaluation of a game with kernels as compiled searches take it."""
+    bound = bind(heuristic_kernel, game.rules, game.dtype, evaluate=evaluation_kernel(game))
+    return Assessment(bound.assess, NO_MEMORY)
 
 
 def evaluation_kernel(game: KernelGame) -> Callable[..., Any]:

@@ -1,9 +1,9 @@
-"""Template: the evaluation that a game's heuristics write out, as searches call it that may have a learned one."""
+"""Template: a game's evaluation as searches call it, which may also be given one with a memory."""
 
 RULES = ()
 OPTIONAL = ()
 
 
 def assess(state, seat, memory):
-    """Return what a running state is worth to a seat; `memory` is that of `bots.learning.value_kernel`, and unused."""
+    """Return what a running state is worth to a seat; the memory is not used."""
     return evaluate(state, seat)

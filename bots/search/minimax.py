@@ -15,7 +15,7 @@ import numpy as np
 from bots.base import Between, Bot, OneOf, first_decision
 from bots.heuristics import heuristics_of
 from bots.search import maxn_kernel, minimax_kernel
-from bots.search.evaluation import HEURISTIC, Kind, assessment
+from bots.search.evaluation import Assessment, heuristic_assessment
 from bots.search.minimax_kernel import ENTRY, EVALUATION, FRAME, MAX, SEARCH, Memory
 from engine import Game, State
 from engine.kernel import bind
@@ -55,12 +55,12 @@ def transposition_table() -> np.ndarray:
 
 
 @functools.cache
-def minimax_kernels(game: KernelGame, evaluation: str = HEURISTIC) -> SimpleNamespace:
-    """Return the search of `bots.search.minimax_kernel`, bound to a game and its evaluation of that kind."""
+def minimax_kernels(game: KernelGame, assessment: Assessment | None = None) -> SimpleNamespace:
+    """Return the search of `bots.search.minimax_kernel`, bound to a game and what values its states."""
     heuristics = heuristics_of(game.name)
     alike = getattr(heuristics, "outcome_key", None)
     also = {
-        "assess": assessment(game, evaluation)[0],
+        "assess": (assessment or heuristic_assessment(game)).kernel,
         "copy_state": game.compiled.copy_state,
         "points_of": game.compiled.points_of,
         "CHANCE_HORIZON": int(getattr(heuristics, "FORESEES_ROLLS", False)),
@@ -72,12 +72,12 @@ def minimax_kernels(game: KernelGame, evaluation: str = HEURISTIC) -> SimpleName
 class Search:
     """One game's compiled search against seats that all play against the one that searches, and its memory."""
 
-    def __init__(self, game: KernelGame, table: np.ndarray, evaluation: str) -> None:
+    def __init__(self, game: KernelGame, table: np.ndarray, assessment: Assessment) -> None:
         plies = 2 * DEEPEST + 2  # a chance node may follow every decision
         width = max(game.action_buffer.size, game.outcome_buffer.size)
         search, frames = np.zeros(SEARCH.itemsize // 8, np.uint64), np.zeros(plies * FRAME.itemsize // 8, np.uint64)
         self._search, self._root = search.view(SEARCH)[0], frames.view(FRAME)[0]
-        kernels = minimax_kernels(game, evaluation)
+        kernels = minimax_kernels(game, assessment)
         self._kernel, self._follow = kernels.search_on, kernels.follow
         self._game, self._line = game, np.zeros(LONGEST_LINE, np.int64)
         self._memory = Memory(
@@ -92,7 +92,7 @@ class Search:
             counts=game.weight_buffer,
             keys=np.zeros_like(game.outcome_buffer),
             place=np.zeros(game.players, np.int64),
-            learned=assessment(game, evaluation)[1],
+            valued=assessment.memory,
         )
 
     def begin(self, words: np.ndarray, seat: int, actions: Sequence[int], order: Sequence[float]) -> None:
@@ -163,9 +163,9 @@ class Search:
 class MaxnSearch(Search):
     """One game's compiled search against seats each of which maximises its own value."""
 
-    def __init__(self, game: KernelGame, evaluation: str) -> None:
-        super().__init__(game, np.zeros(0, np.uint64), evaluation)
-        shared = vars(minimax_kernels(game, evaluation))
+    def __init__(self, game: KernelGame, assessment: Assessment) -> None:
+        super().__init__(game, np.zeros(0, np.uint64), assessment)
+        shared = vars(minimax_kernels(game, assessment))
         names = ("assess", "worth", "bring_forward", "visit_next", "delayed", "open_chance", "CHANCE_HORIZON")
         self._kernel = bind(maxn_kernel, game.rules, game.dtype, **{name: shared[name] for name in names}).search_on
         self._memory = self._memory._replace(table=np.zeros((len(self._memory.states), game.players)))
@@ -184,15 +184,15 @@ class MaxnSearch(Search):
 
 
 @functools.cache
-def compiled_search(game: KernelGame, evaluation: str = HEURISTIC) -> Search:
+def compiled_search(game: KernelGame, assessment: Assessment | None = None) -> Search:
     """Return the search of a game, warmed up."""
-    return warmed_up(Search(game, transposition_table(), evaluation), game)
+    return warmed_up(Search(game, transposition_table(), assessment or heuristic_assessment(game)), game)
 
 
 @functools.cache
-def compiled_maxn(game: KernelGame, evaluation: str = HEURISTIC) -> Search:
+def compiled_maxn(game: KernelGame, assessment: Assessment | None = None) -> Search:
     """Return the search of a game by max^n, warmed up."""
-    return warmed_up(MaxnSearch(game, evaluation), game)
+    return warmed_up(MaxnSearch(game, assessment or heuristic_assessment(game)), game)
 
 
 def warmed_up(search: Search, game: KernelGame) -> Search:
@@ -219,7 +219,6 @@ class Minimax(Bot):
         str, OneOf(("auto", "paranoid", "maxn")), "whom the others play against, with three or more"
     ] = "auto"
     seconds: Annotated[float, Between(0, 3600), "time for a move in place of `nodes`; 0 for none"] = 0.0
-    evaluator: Kind = HEURISTIC
 
     @classmethod
     def refusal(cls, game: Game) -> str | None:
@@ -234,7 +233,11 @@ class Minimax(Bot):
         self.timed = self.seconds > 0
         maxn = self.opponents == "maxn" or (self.opponents == "auto" and self.game.players >= MANY)
         maxn = maxn and self.game.players > 2  # between two it would be minimax without cuts
-        self._search = (compiled_maxn if maxn else compiled_search)(self.game, self.evaluator)
+        self._search = (compiled_maxn if maxn else compiled_search)(self.game, self.assessment())
+
+    def assessment(self) -> Assessment | None:
+        """Return what values states at the horizon, None for the game's evaluation."""
+        return None
 
     def choose(self, state: State) -> int:
         actions = state.legal_actions()

@@ -6,14 +6,14 @@ import functools
 import time
 from collections.abc import Callable
 from types import SimpleNamespace
-from typing import Annotated, Any, cast
+from typing import Annotated, Any, ClassVar, cast
 
 import numpy as np
 
 from bots.base import Between, Bot, OneOf, first_decision
 from bots.heuristics import heuristics_of
 from bots.search import uct_kernel
-from bots.search.evaluation import LEARNED, assessment
+from bots.search.evaluation import NO_MEMORY, Assessment
 from bots.search.plain_uct import PlainTree
 from bots.search.tree import DEEPEST, LONGEST_LINE, Child, best_first
 from engine import Game, State
@@ -25,7 +25,7 @@ MOST_NODES = 4_000_000  # of 40 bytes, or 56
 MOST_PLAYERS = 10
 MOST_COMPILED = 7  # players with whom the compiled search plays
 MOST_VISITS = 150_000_000  # at 12 points each, which is the most with seven players, they fit 32 bits
-GRAIN = 128  # parts of a point that learned values are told in
+GRAIN = 128  # parts of a point in which leaves are valued
 """Letters of a note that are kept."""
 BATCH = 128  # simulations between two looks at the clock
 
@@ -53,7 +53,7 @@ class Tree:
             outcomes=game.outcome_buffer,
             odds=game.weight_buffer,
             totals=np.zeros((game.rules.MAX_ACTIONS, 8), np.int64),
-            learned=kernels.learned,
+            valued=kernels.valued,
         )
 
     @property
@@ -201,12 +201,15 @@ class UCT(Bot):
         float, Between(-1.0, 10.0), "weight of what was tried little; < 0 = as suits the game"
     ] = -1.0
     rave: Annotated[int, Between(-1, 1_000_000), "all moves as first; 0 = off, < 0 = as suits the game"] = -1
-    rollout: Annotated[
-        str, OneOf(("random", "heuristic", LEARNED)), "who plays on from the leaves; learned: nobody, they are valued"
-    ] = "random"
+    rollout: Annotated[str, OneOf(("random", "heuristic")), "who plays on from the leaves"] = "random"
     solve: Annotated[bool, "let proven results go up the tree, with two players"] = False
     reuse: Annotated[bool, "go on from the tree of the move before"] = False
     visits: Annotated[bool, "tell how often each action was tried"] = False
+
+    suits: ClassVar[str] = "UCT"
+    """What the game's heuristics call the settings that suit it."""
+    usual: ClassVar[dict[str, float]] = {"exploration": 0.7, "rave": 0}
+    """Settings for other games."""
 
     @classmethod
     def refusal(cls, game: Game) -> str | None:
@@ -225,17 +228,19 @@ class UCT(Bot):
 
     def _settings(self) -> tuple[float, int, bool]:
         """Return exploration, simulations at which RAVE counts as much, and whether to prove."""
-        learned = self.rollout == LEARNED
-        suits = {"exploration": 0.3 if learned else 0.7, "rave": 0}
-        suits |= getattr(heuristics_of(self.game.name), "UCT_LEARNED" if learned else "UCT", {})
+        suits = self.usual | getattr(heuristics_of(self.game.name), self.suits, {})
         exploration = suits["exploration"] if self.exploration < 0 else self.exploration
         rave = suits["rave"] if self.rave < 0 else self.rave
         return exploration, rave, self.solve and self.game.players == 2
 
-    def new_tree(self, search: Callable[[KernelGame, str, bool, bool], SimpleNamespace]) -> Tree:
+    def leaves(self) -> Assessment | None:
+        """Return what values leaves, None for rollouts."""
+        return None
+
+    def new_tree(self, search: Callable[[KernelGame, str, bool, bool, Assessment | None], SimpleNamespace]) -> Tree:
         """Return a tree with room for a move, whose kernels `search` binds to a game, a rollout, RAVE and proofs."""
         game, (exploration, rave, solve) = cast(KernelGame, self.game), self._settings()
-        kernels = search(game, self.rollout, rave > 0, solve)
+        kernels = search(game, self.rollout, rave > 0, solve, self.leaves())
         size = 1 + game.rules.MAX_ACTIONS * self.simulations * (2 if self.reuse else 1)
         size = MOST_NODES if self.timed else min(MOST_NODES, size)
         return Tree(game, kernels, size, exploration, rave)
@@ -274,29 +279,32 @@ class UCT(Bot):
 
 
 @functools.cache
-def compiled_search(game: KernelGame, rollout: str, rave: bool, solve: bool = False) -> SimpleNamespace:
+def compiled_search(
+    game: KernelGame, rollout: str, rave: bool, solve: bool = False, leaves: Assessment | None = None
+) -> SimpleNamespace:
     """Return the kernels of the search, bound to one game and warmed up."""
-    return warmed_up(bound_search(game, rollout, rave, solve), game)
+    return warmed_up(bound_search(game, rollout, rave, solve, leaves), game)
 
 
 @functools.cache
-def bound_search(game: KernelGame, rollout: str, rave: bool, solve: bool = False) -> SimpleNamespace:
-    """Return the kernels of the search, bound to one game."""
+def bound_search(
+    game: KernelGame, rollout: str, rave: bool, solve: bool = False, leaves: Assessment | None = None
+) -> SimpleNamespace:
+    """Return the kernels of the search, bound to one game; `leaves`, if given, value states in place of rollouts."""
     heuristics = heuristics_of(game.name)
     compiled = game.compiled
-    learned = (np.zeros(0, np.int16), np.zeros(0, np.int64))
     also: dict[str, Any] = {"RAVE": rave, "SOLVE": solve, "SEVERAL": game.players > 2}
-    also |= {"VALUED": rollout == LEARNED, "GRAIN": GRAIN if rollout == LEARNED else 1}
-    if rollout == LEARNED:
-        also["assess"], learned = assessment(game, LEARNED)
+    also |= {"VALUED": leaves is not None, "GRAIN": GRAIN if leaves else 1} | (
+        {"assess": leaves.kernel} if leaves else {}
+    )
     also |= {name: getattr(compiled, name) for name in ("copy_words", "random_action", "points_of")}
-    if rollout != "heuristic":
+    if rollout == "random":
         also["simulate"] = compiled.random_finish
-    for name in ("outcome_key", "rollout_action" if rollout == "heuristic" else "finish_and_mark"):
+    for name in ("outcome_key", "finish_and_mark" if rollout == "random" else "rollout_action"):
         if hasattr(heuristics, name):
             also[name] = getattr(heuristics, name)
     kernels = bind(uct_kernel, game.rules, game.dtype, **also)
-    kernels.learned = learned
+    kernels.valued = leaves.memory if leaves else NO_MEMORY
     return kernels
 
 

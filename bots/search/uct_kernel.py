@@ -77,7 +77,7 @@ class Scratch(NamedTuple):
     totals: (
         np.ndarray
     )  # (actions, 8) int64: by action of the root, points of each seat in simulations, and their number
-    learned: tuple[np.ndarray, np.ndarray]  # the `memory` of `bots.learning.value_kernel`
+    valued: tuple[np.ndarray, np.ndarray]  # the `memory` of what values states
 
 
 AVOIDED = -0.5  # the upper bound of an action that is proven to gain nothing
@@ -147,7 +147,7 @@ def add_node(tree, node, label):
 def search(words, simulations, weights, rng, tree, pool, scratch):
     """Run some more simulations from the root, whose state is `words`, until it is proven."""
     # taken out once: in the loop it would cost a fifth of the time
-    path, played, actions, copy, place, gains, outcomes, odds, totals, learned = scratch
+    path, played, actions, copy, place, gains, outcomes, odds, totals, valued = scratch
     used = used_words(words.view(STATE)[0])
     state = copy.view(STATE)[0]
     for _ in range(simulations):
@@ -160,7 +160,7 @@ def search(words, simulations, weights, rng, tree, pool, scratch):
             proven = proof_of(state, tree, path[depth], place, gains)
         if proven == 0:
             if VALUED and current_player(state) != TERMINAL:
-                write_worths(state, place.size, gains, learned)
+                write_worths(state, place.size, gains, valued)
             else:
                 if RAVE:
                     finish_and_mark(state, rng, actions, played, pool[1] + 1)
@@ -262,13 +262,13 @@ def write_gains(place, gains):
         gains[seat] = points_of(place, seat)
 
 
-def write_worths(state, players, gains, learned):
+def write_worths(state, players, gains, valued):
     """Write what a running state is worth to each seat, in points of which GRAIN make a whole one."""
     for seat in range(players):
         if players == 2 and seat == 1:
             gains[1] = 2 * GRAIN - gains[0]
         else:
-            gains[seat] = np.int64((assess(state, seat, learned) + 1.0) * ((players - 1) * GRAIN) + 0.5)
+            gains[seat] = np.int64((assess(state, seat, valued) + 1.0) * ((players - 1) * GRAIN) + 0.5)
 
 
 def refine(gains):
@@ -277,7 +277,7 @@ def refine(gains):
         gains[seat] *= GRAIN
 
 
-def assess(state, seat, learned):
+def assess(state, seat, valued):
     """Return nothing but 0, in searches that play to the end."""
     return 0.0
 

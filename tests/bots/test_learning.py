@@ -13,11 +13,9 @@ import pytest
 from arena.cli.app import run_command
 from bots import make_bot
 from bots.heuristics import heuristics_of
-from bots.learned import Learned
+from bots.learned import Learned, LearnedMinimax, LearnedUCT
 from bots.learning.training import Settings, Training
 from bots.learning.weights import features_of, learned_kernels, missing_weights, trained_file, weights_file
-from bots.search.minimax import Expectimax
-from bots.search.uct import UCT
 from engine import UnsupportedError, load_game
 from tests.bots import training_digests
 from tests.bots.built_in import label, load_race
@@ -117,13 +115,11 @@ def test_what_cannot_be_trained_is_told_in_a_line(arguments, said, capsys):
     assert said in error and "Traceback" not in error
 
 
-def test_without_weights_the_bot_refuses_and_searches_say_what_is_missing(race):
+@pytest.mark.parametrize("kind", [Learned, LearnedMinimax, LearnedUCT])
+def test_without_weights_bots_refuse_a_game_and_say_what_makes_them(race, kind):
     assert "arena train" in missing_weights(race)
-    assert "arena train" in Learned.refusal(race)
     with pytest.raises(UnsupportedError, match="arena train"):
-        make_bot(Expectimax, race, 0, 1, {"evaluator": "learned"})
-    with pytest.raises(UnsupportedError, match="arena train"):
-        make_bot(UCT, race, 0, 1, {"rollout": "learned"})
+        make_bot(kind, race, 0, 1)
 
 
 @pytest.mark.parametrize("game", TRAINED, ids=label)
