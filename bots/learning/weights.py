@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from bots.features.trained import FOLDER
 from bots.heuristics import heuristics_of
 from bots.learning import value_kernel
 from bots.search.evaluation import Assessment
@@ -17,8 +18,6 @@ from engine import Game, UnsupportedError
 from engine.kernel import bind
 from engine.state import KernelGame
 
-BUNDLE_FILES = ["features/weights/*.npy"]
-FOLDER = "weights"
 LARGEST = 32767
 """The largest size of a weight, in 1024ths: what 16 bits hold."""
 

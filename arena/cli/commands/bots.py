@@ -86,9 +86,8 @@ def train(
     written beside them.
     """
     from arena.cli.training import print_train
-    from bots.learning.training import Settings
 
-    return print_train(game, players, seed, matches, Settings(rate, decay, exploration), out)
+    return print_train(game, players, seed, matches, rate, decay, exploration, out)
 
 
 @app.command("init-bot", epilog="Example: arena init-bot my_bot --game epicycle --language c")
