@@ -104,7 +104,7 @@ def test_the_command_writes_weights_and_a_record_that_makes_them_again(tmp_path,
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["epicycle"], "no features to learn from"),
+        (["pyramid_punch"], "no features to learn from"),
         (["magic_mids", "--out", "weights.txt"], "a file that ends in .npy"),
         (["magic_mids", "--players", "9"], "9"),
     ],
