@@ -183,16 +183,24 @@ class MaxnSearch(Search):
         self._root.seat = self._search.seat
 
 
-@functools.cache
 def compiled_search(game: KernelGame, assessment: Assessment | None = None) -> Search:
-    """Return the search of a game, warmed up."""
-    return warmed_up(Search(game, transposition_table(), assessment or heuristic_assessment(game)), game)
+    """Return the search of a game, warmed up; by default its own evaluation values states."""
+    return _compiled_search(game, assessment or heuristic_assessment(game))
 
 
 @functools.cache
+def _compiled_search(game: KernelGame, assessment: Assessment) -> Search:
+    return warmed_up(Search(game, transposition_table(), assessment), game)
+
+
 def compiled_maxn(game: KernelGame, assessment: Assessment | None = None) -> Search:
-    """Return the search of a game by max^n, warmed up."""
-    return warmed_up(MaxnSearch(game, assessment or heuristic_assessment(game)), game)
+    """Return the search of a game by max^n, warmed up; by default its own evaluation values states."""
+    return _compiled_maxn(game, assessment or heuristic_assessment(game))
+
+
+@functools.cache
+def _compiled_maxn(game: KernelGame, assessment: Assessment) -> Search:
+    return warmed_up(MaxnSearch(game, assessment), game)
 
 
 def warmed_up(search: Search, game: KernelGame) -> Search:
