@@ -85,7 +85,8 @@ class LearnedUCT(UCT):
 
     Idea: `uct`, with the evaluation of `learned` in place of rollouts; matches that end in the tree count as they end.
     Source: as those two bots.
-    Parameters: `simulations`, `seconds`, `exploration`, `rave`, `solve`, `reuse` and `visits`, as of `uct`; less than 0 for `exploration` and `rave` is what suits the game
+    Parameters: `simulations`, `seconds`, `exploration`, `rave`, `solve`, `reuse` and `visits`, as of `uct`;
+    less than 0 for `exploration` and `rave` is what suits the game
     (`UCT_LEARNED` in `bots.heuristics`, else 0.3 and 0). With `rave` only actions in the tree count, as there are no
     others.
     Cost: a simulation takes an evaluation in place of a rollout.

@@ -72,7 +72,8 @@ def minimax_kernels(game: KernelGame, assessment: Assessment | None = None) -> S
 class Search:
     """One game's compiled search against seats that all play against the one that searches, and its memory."""
 
-    def __init__(self, game: KernelGame, table: np.ndarray, assessment: Assessment) -> None:
+    def __init__(self, game: KernelGame, table: np.ndarray, assessment: Assessment | None = None) -> None:
+        assessment = assessment or heuristic_assessment(game)
         plies = 2 * DEEPEST + 2  # a chance node may follow every decision
         width = max(game.action_buffer.size, game.outcome_buffer.size)
         search, frames = np.zeros(SEARCH.itemsize // 8, np.uint64), np.zeros(plies * FRAME.itemsize // 8, np.uint64)
