@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bots.learning.record import write_training
-from bots.learning.training import Progress, Settings, Training
+from bots.learning.training import Progress as Progress
+from bots.learning.training import Settings, Training
 from bots.learning.weights import weights_file
 from engine import UnsupportedError, load_game
 from engine.specs import split_game_spec
