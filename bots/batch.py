@@ -84,7 +84,11 @@ def _uct(game: KernelGame, values: Values) -> Policy:
 
     def scratch() -> tuple[Any, ...]:
         weights, nodes, pool, arrays = bot.new_tree(bound_search).parts
-        own = Scratch(*(array.copy() for array in arrays))  # some are the game's, which other threads write to
+        changing = arrays._asdict()
+        valued = changing.pop("valued")  # empty: rollouts need none
+        own = Scratch(
+            valued=valued, **{name: array.copy() for name, array in changing.items()}
+        )  # threads share the game's
         return bot.simulations, np.zeros(1, np.uint64), weights, nodes, pool, own
 
     return Policy(_bound(game, **{name: getattr(kernels, name) for name in names}).uct, scratch)

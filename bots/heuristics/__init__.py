@@ -8,13 +8,20 @@ A module here, or one that a plug-in names under the entry-point group `arena.he
                                           `played[seat, action]` for every action made: a faster one than `uct` has
     outcome_key(state, outcome) -> int    at a chance node: outcomes with the same key leave states that play alike,
                                           move for move, so that a search need follow only one of them
-    UCT                                   {"exploration": ..., "rave": ...}, what suits the game in the bot `uct`
-    FORESEES_ROLLS                        True when `evaluate` never looks at the dice, so that before a roll it says
-                                          what it would on average after it
+    UCT, UCT_LEARNED                      {"exploration": ..., "rave": ...}, what suits the game in the bots `uct` and
+                                          `learned_uct`
+    FORESEES_ROLLS                        True when `evaluate` and `features` never look at the dice, so that before a
+                                          roll they say what they would on average after it
+    features(state, seat, active) -> int  writes the numbers of the features that a running state has for a seat, with
+                                          two players always for the one whose turn it is, and returns how many; a
+                                          number may occur more than once (`arena train`)
+    ACTIVE                                room that `features` needs in `active`
+    feature_count(players) -> int         how many features there are; a plain function
 
 For a game with kernels these are kernels over the game's record; in plain Python `evaluate` takes the game's `State`,
 and it is the only one asked for. `rng` is as `engine.chance` takes it, and `actions` scratch with room for all legal
-actions. `rollout_action` is asked at every ply of a rollout, so it must be cheap.
+actions. `rollout_action` is asked at every ply of a rollout, so it must be cheap. What `arena train` learns lies in the
+folder `weights` beside the file that defines `features`.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from bots.features.epicycle import ACTIVE, feature_count, features  # noqa: F401 - offered by this module
 from engine.chance import below
 from engine.epicycle.rules import COUNT, MAX_ACTIONS, NTH, START_HAND, THREE_ALIKE, allowed, hand_of, offset_of
 from engine.kernel import kernel

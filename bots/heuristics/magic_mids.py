@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from bots.features.magic_mids import ACTIVE, feature_count, features  # noqa: F401 - offered by this module
 from engine.chance import below
 from engine.kernel import kernel
 from engine.magic_mids.rules import (

@@ -4,16 +4,39 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from bots.heuristics import heuristics_of
-from bots.search import margin_kernel
+from bots.search import heuristic_kernel, margin_kernel
 from engine import State
 from engine.kernel import bind
 from engine.state import KernelGame
 
 HALFWAY = 10
 """The score margin, in the game's own unit, that is worth half a win."""
+
+
+@dataclass(frozen=True, eq=False)
+class Assessment:
+    """What values states in a compiled search."""
+
+    kernel: Callable[..., Any]
+    """The compiled `assess(record, seat, memory)`."""
+    memory: tuple[np.ndarray, np.ndarray]
+    """What it takes besides: weights in 16 bits, and scratch for numbers of features; both may be empty."""
+
+
+NO_MEMORY = (np.zeros(0, np.int16), np.zeros(0, np.int64))
+
+
+@functools.cache
+def heuristic_assessment(game: KernelGame) -> Assessment:
+    """Return the evaluation of a game with kernels as compiled searches take it."""
+    bound = bind(heuristic_kernel, game.rules, game.dtype, evaluate=evaluation_kernel(game))
+    return Assessment(bound.assess, NO_MEMORY)
 
 
 def evaluation_kernel(game: KernelGame) -> Callable[..., Any]:

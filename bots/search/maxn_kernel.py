@@ -16,7 +16,7 @@ def search_on(memory, limit):
     """Go on until the root's values are known or `limit` states have been visited; return whether they are known."""
     search = memory.search.view(SEARCH)[0]
     frames = memory.frames.view(FRAME)
-    _, _, values, states, moves, priority, _, _, counts, keys, place = memory
+    _, _, values, states, moves, priority, _, _, counts, keys, place, valued = memory
     while True:
         ply = search.ply
         if frames[ply].next == frames[ply].count:
@@ -25,7 +25,7 @@ def search_on(memory, limit):
             search.ply = ply - 1
         elif search.nodes >= limit:
             return False
-        elif not descend(search, frames, values, states, moves, priority, counts, keys, place):
+        elif not descend(search, frames, values, states, moves, priority, counts, keys, place, valued):
             continue
         ply = search.ply
         parent = frames[ply]
@@ -33,7 +33,7 @@ def search_on(memory, limit):
         priority[ply, parent.next - 1] = values[ply + 1, search.seat]
 
 
-def descend(search, frames, values, states, moves, priority, counts, keys, place):
+def descend(search, frames, values, states, moves, priority, counts, keys, place, valued):
     """Visit the next state below; return whether its values are known at once."""
     ply = search.ply
     frame = frames[ply]
@@ -47,7 +47,7 @@ def descend(search, frames, values, states, moves, priority, counts, keys, place
         return True
     if depth < (CHANCE_HORIZON if who == ROLLS else 1):
         for seat in range(place.size):
-            values[ply + 1, seat] = evaluate(state, seat) * EVALUATION
+            values[ply + 1, seat] = assess(state, seat, valued) * EVALUATION
         frames[0].whole = 0
         return True
     child = frames[ply + 1]

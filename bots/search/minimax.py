@@ -15,7 +15,7 @@ import numpy as np
 from bots.base import Between, Bot, OneOf, first_decision
 from bots.heuristics import heuristics_of
 from bots.search import maxn_kernel, minimax_kernel
-from bots.search.evaluation import evaluation_kernel
+from bots.search.evaluation import Assessment, heuristic_assessment
 from bots.search.minimax_kernel import ENTRY, EVALUATION, FRAME, MAX, SEARCH, Memory
 from engine import Game, State
 from engine.kernel import bind
@@ -55,12 +55,12 @@ def transposition_table() -> np.ndarray:
 
 
 @functools.cache
-def minimax_kernels(game: KernelGame) -> SimpleNamespace:
-    """Return the search of `bots.search.minimax_kernel`, bound to a game and its heuristics."""
+def minimax_kernels(game: KernelGame, assessment: Assessment | None = None) -> SimpleNamespace:
+    """Return the search of `bots.search.minimax_kernel`, bound to a game and what values its states."""
     heuristics = heuristics_of(game.name)
     alike = getattr(heuristics, "outcome_key", None)
     also = {
-        "evaluate": evaluation_kernel(game),
+        "assess": (assessment or heuristic_assessment(game)).kernel,
         "copy_state": game.compiled.copy_state,
         "points_of": game.compiled.points_of,
         "CHANCE_HORIZON": int(getattr(heuristics, "FORESEES_ROLLS", False)),
@@ -72,12 +72,14 @@ def minimax_kernels(game: KernelGame) -> SimpleNamespace:
 class Search:
     """One game's compiled search against seats that all play against the one that searches, and its memory."""
 
-    def __init__(self, game: KernelGame, table: np.ndarray) -> None:
+    def __init__(self, game: KernelGame, table: np.ndarray, assessment: Assessment | None = None) -> None:
+        assessment = assessment or heuristic_assessment(game)
         plies = 2 * DEEPEST + 2  # a chance node may follow every decision
         width = max(game.action_buffer.size, game.outcome_buffer.size)
         search, frames = np.zeros(SEARCH.itemsize // 8, np.uint64), np.zeros(plies * FRAME.itemsize // 8, np.uint64)
         self._search, self._root = search.view(SEARCH)[0], frames.view(FRAME)[0]
-        self._kernel, self._follow = minimax_kernels(game).search_on, minimax_kernels(game).follow
+        kernels = minimax_kernels(game, assessment)
+        self._kernel, self._follow = kernels.search_on, kernels.follow
         self._game, self._line = game, np.zeros(LONGEST_LINE, np.int64)
         self._memory = Memory(
             search=search,
@@ -91,6 +93,7 @@ class Search:
             counts=game.weight_buffer,
             keys=np.zeros_like(game.outcome_buffer),
             place=np.zeros(game.players, np.int64),
+            valued=assessment.memory,
         )
 
     def begin(self, words: np.ndarray, seat: int, actions: Sequence[int], order: Sequence[float]) -> None:
@@ -161,10 +164,10 @@ class Search:
 class MaxnSearch(Search):
     """One game's compiled search against seats each of which maximises its own value."""
 
-    def __init__(self, game: KernelGame) -> None:
-        super().__init__(game, np.zeros(0, np.uint64))
-        shared = vars(minimax_kernels(game))
-        names = ("evaluate", "worth", "bring_forward", "visit_next", "delayed", "open_chance", "CHANCE_HORIZON")
+    def __init__(self, game: KernelGame, assessment: Assessment) -> None:
+        super().__init__(game, np.zeros(0, np.uint64), assessment)
+        shared = vars(minimax_kernels(game, assessment))
+        names = ("assess", "worth", "bring_forward", "visit_next", "delayed", "open_chance", "CHANCE_HORIZON")
         self._kernel = bind(maxn_kernel, game.rules, game.dtype, **{name: shared[name] for name in names}).search_on
         self._memory = self._memory._replace(table=np.zeros((len(self._memory.states), game.players)))
 
@@ -181,16 +184,24 @@ class MaxnSearch(Search):
         self._root.seat = self._search.seat
 
 
-@functools.cache
-def compiled_search(game: KernelGame) -> Search:
-    """Return the search of a game, warmed up."""
-    return warmed_up(Search(game, transposition_table()), game)
+def compiled_search(game: KernelGame, assessment: Assessment | None = None) -> Search:
+    """Return the search of a game, warmed up; by default its own evaluation values states."""
+    return _compiled_search(game, assessment or heuristic_assessment(game))
 
 
 @functools.cache
-def compiled_maxn(game: KernelGame) -> Search:
-    """Return the search of a game by max^n, warmed up."""
-    return warmed_up(MaxnSearch(game), game)
+def _compiled_search(game: KernelGame, assessment: Assessment) -> Search:
+    return warmed_up(Search(game, transposition_table(), assessment), game)
+
+
+def compiled_maxn(game: KernelGame, assessment: Assessment | None = None) -> Search:
+    """Return the search of a game by max^n, warmed up; by default its own evaluation values states."""
+    return _compiled_maxn(game, assessment or heuristic_assessment(game))
+
+
+@functools.cache
+def _compiled_maxn(game: KernelGame, assessment: Assessment) -> Search:
+    return warmed_up(MaxnSearch(game, assessment), game)
 
 
 def warmed_up(search: Search, game: KernelGame) -> Search:
@@ -231,7 +242,11 @@ class Minimax(Bot):
         self.timed = self.seconds > 0
         maxn = self.opponents == "maxn" or (self.opponents == "auto" and self.game.players >= MANY)
         maxn = maxn and self.game.players > 2  # between two it would be minimax without cuts
-        self._search = compiled_maxn(self.game) if maxn else compiled_search(self.game)
+        self._search = (compiled_maxn if maxn else compiled_search)(self.game, self.assessment())
+
+    def assessment(self) -> Assessment | None:
+        """Return what values states at the horizon, None for the game's evaluation."""
+        return None
 
     def choose(self, state: State) -> int:
         actions = state.legal_actions()

@@ -94,12 +94,13 @@ class Memory(NamedTuple):
     counts: np.ndarray  # (outcomes,) int64: weights as the rules have them
     keys: np.ndarray  # (outcomes,) int64: what tells outcomes apart
     place: np.ndarray  # (players,) int64: final ranks
+    valued: tuple[np.ndarray, np.ndarray]  # the `memory` of what values states
 
 
 def search_on(memory, limit):
     """Go on until the root's value is known or `limit` states have been visited; return whether it is known."""
     # arrays are taken out of the tuple once: in the loop that would cost a fifth of the time
-    _, _, _, states, moves, priority, killers, history, counts, keys, place = memory
+    _, _, _, states, moves, priority, killers, history, counts, keys, place, valued = memory
     search = memory.search.view(SEARCH)[0]
     frames = memory.frames.view(FRAME)
     table = memory.table.view(ENTRY)
@@ -118,7 +119,7 @@ def search_on(memory, limit):
             return False
         else:
             settled, value, whole = descend(
-                search, frames, table, states, moves, priority, killers, history, counts, keys, place
+                search, frames, table, states, moves, priority, killers, history, counts, keys, place, valued
             )
             if not settled:
                 continue
@@ -154,7 +155,7 @@ def is_legal(state, action, moves):
     return found
 
 
-def descend(search, frames, table, states, moves, priority, killers, history, counts, keys, place):
+def descend(search, frames, table, states, moves, priority, killers, history, counts, keys, place, valued):
     """Visit the most promising state below; return whether its value is known at once, the value, if it is whole."""
     ply = search.ply
     frame = frames[ply]
@@ -164,7 +165,7 @@ def descend(search, frames, table, states, moves, priority, killers, history, co
     if who == TERMINAL:
         return True, worth(state, search.seat, place) * delayed(search, depth), 1
     if depth < (CHANCE_HORIZON if who == ROLLS else 1):
-        return True, evaluate(state, search.seat) * EVALUATION, 0
+        return True, assess(state, search.seat, valued) * EVALUATION, 0
     child = frames[ply + 1]
     child.depth = depth
     child.next = 0

@@ -6,13 +6,14 @@ import functools
 import time
 from collections.abc import Callable
 from types import SimpleNamespace
-from typing import Annotated, Any, cast
+from typing import Annotated, Any, ClassVar, cast
 
 import numpy as np
 
 from bots.base import Between, Bot, OneOf, first_decision
 from bots.heuristics import heuristics_of
 from bots.search import uct_kernel
+from bots.search.evaluation import NO_MEMORY, Assessment
 from bots.search.plain_uct import PlainTree
 from bots.search.tree import DEEPEST, LONGEST_LINE, Child, best_first
 from engine import Game, State
@@ -24,6 +25,7 @@ MOST_NODES = 4_000_000  # of 40 bytes, or 56
 MOST_PLAYERS = 10
 MOST_COMPILED = 7  # players with whom the compiled search plays
 MOST_VISITS = 150_000_000  # at 12 points each, which is the most with seven players, they fit 32 bits
+GRAIN = 128  # parts of a point in which leaves are valued
 """Letters of a note that are kept."""
 BATCH = 128  # simulations between two looks at the clock
 
@@ -35,10 +37,11 @@ class Tree:
 
     def __init__(self, game: KernelGame, kernels: SimpleNamespace, size: int, exploration: float, rave: int) -> None:
         self.kernels = kernels
+        self._points = kernels.GRAIN * (game.players - 1)  # half of what a visit can gain
         self._game = game
         self._nodes = np.empty(size, uct_kernel.node_type(kernels.RAVE, kernels.SOLVE))
         self._pool = np.zeros(2, np.int64)  # nodes in use; simulations so far, which stamp actions played
-        self._weights = np.array([(exploration, 0.5 / (game.players - 1), rave)], uct_kernel.WEIGHTS)
+        self._weights = np.array([(exploration, 0.5 / self._points, rave)], uct_kernel.WEIGHTS)
         self._line = np.zeros(LONGEST_LINE, np.int64)
         self._scratch = uct_kernel.Scratch(
             path=np.zeros(DEEPEST, np.int64),
@@ -50,6 +53,7 @@ class Tree:
             outcomes=game.outcome_buffer,
             odds=game.weight_buffer,
             totals=np.zeros((game.rules.MAX_ACTIONS, 8), np.int64),
+            valued=kernels.valued,
         )
 
     @property
@@ -87,7 +91,7 @@ class Tree:
 
     def grow(self, simulations: int, rng: np.ndarray) -> None:
         """Run that many simulations from the root, as far as its visits can still be counted."""
-        simulations = min(simulations, MOST_VISITS - int(self._nodes[0]["visits"]))
+        simulations = min(simulations, MOST_VISITS // self.kernels.GRAIN - int(self._nodes[0]["visits"]))
         self.kernels.search(self._root, simulations, self._weights, rng, self._nodes, self._pool, self._scratch)
 
     def children(self, node: int = 0) -> list[Child]:
@@ -112,7 +116,7 @@ class Tree:
         *points, simulations = self._scratch.totals[child.node - int(self._nodes[0]["first"])].tolist()
         if not simulations:
             return None
-        most = simulations * (self._game.players - 1)
+        most = simulations * self._points
         return [gained / most - 1.0 for gained in points[: self._game.players]]
 
     def line(self, child: Child) -> list[int] | None:
@@ -140,8 +144,8 @@ class Tree:
         visits, proven = int(node["visits"]), int(node["proven"]) if self.kernels.SOLVE else 0
         mean = None
         if seat >= 0 and visits:
-            points, times = (uct_kernel.points_proven(proven, seat), 1) if proven else (int(node["points"]), visits)
-            mean = points / (times * (self._game.players - 1)) - 1.0
+            sure = uct_kernel.points_proven(proven, seat) - 1.0  # with two players
+            mean = sure if proven else int(node["points"]) / (visits * self._points) - 1.0
         return Child(int(node["label"]), visits, mean, number, bool(proven))
 
     @property
@@ -202,6 +206,11 @@ class UCT(Bot):
     reuse: Annotated[bool, "go on from the tree of the move before"] = False
     visits: Annotated[bool, "tell how often each action was tried"] = False
 
+    suits: ClassVar[str] = "UCT"
+    """What the game's heuristics call the settings that suit it."""
+    usual: ClassVar[dict[str, float]] = {"exploration": 0.7, "rave": 0}
+    """Settings for other games."""
+
     @classmethod
     def refusal(cls, game: Game) -> str | None:
         if game.kernels and game.players > MOST_COMPILED:
@@ -219,15 +228,19 @@ class UCT(Bot):
 
     def _settings(self) -> tuple[float, int, bool]:
         """Return exploration, simulations at which RAVE counts as much, and whether to prove."""
-        suits = {"exploration": 0.7, "rave": 0} | getattr(heuristics_of(self.game.name), "UCT", {})
+        suits = self.usual | getattr(heuristics_of(self.game.name), self.suits, {})
         exploration = suits["exploration"] if self.exploration < 0 else self.exploration
         rave = suits["rave"] if self.rave < 0 else self.rave
         return exploration, rave, self.solve and self.game.players == 2
 
-    def new_tree(self, search: Callable[[KernelGame, str, bool, bool], SimpleNamespace]) -> Tree:
+    def leaves(self) -> Assessment | None:
+        """Return what values leaves, None for rollouts."""
+        return None
+
+    def new_tree(self, search: Callable[[KernelGame, str, bool, bool, Assessment | None], SimpleNamespace]) -> Tree:
         """Return a tree with room for a move, whose kernels `search` binds to a game, a rollout, RAVE and proofs."""
         game, (exploration, rave, solve) = cast(KernelGame, self.game), self._settings()
-        kernels = search(game, self.rollout, rave > 0, solve)
+        kernels = search(game, self.rollout, rave > 0, solve, self.leaves())
         size = 1 + game.rules.MAX_ACTIONS * self.simulations * (2 if self.reuse else 1)
         size = MOST_NODES if self.timed else min(MOST_NODES, size)
         return Tree(game, kernels, size, exploration, rave)
@@ -266,24 +279,33 @@ class UCT(Bot):
 
 
 @functools.cache
-def compiled_search(game: KernelGame, rollout: str, rave: bool, solve: bool = False) -> SimpleNamespace:
+def compiled_search(
+    game: KernelGame, rollout: str, rave: bool, solve: bool = False, leaves: Assessment | None = None
+) -> SimpleNamespace:
     """Return the kernels of the search, bound to one game and warmed up."""
-    return warmed_up(bound_search(game, rollout, rave, solve), game)
+    return warmed_up(bound_search(game, rollout, rave, solve, leaves), game)
 
 
 @functools.cache
-def bound_search(game: KernelGame, rollout: str, rave: bool, solve: bool = False) -> SimpleNamespace:
-    """Return the kernels of the search, bound to one game."""
+def bound_search(
+    game: KernelGame, rollout: str, rave: bool, solve: bool = False, leaves: Assessment | None = None
+) -> SimpleNamespace:
+    """Return the kernels of the search, bound to one game; `leaves`, if given, value states in place of rollouts."""
     heuristics = heuristics_of(game.name)
     compiled = game.compiled
     also: dict[str, Any] = {"RAVE": rave, "SOLVE": solve, "SEVERAL": game.players > 2}
+    also |= {"VALUED": leaves is not None, "GRAIN": GRAIN if leaves else 1} | (
+        {"assess": leaves.kernel} if leaves else {}
+    )
     also |= {name: getattr(compiled, name) for name in ("copy_words", "random_action", "points_of")}
     if rollout == "random":
         also["simulate"] = compiled.random_finish
     for name in ("outcome_key", "finish_and_mark" if rollout == "random" else "rollout_action"):
         if hasattr(heuristics, name):
             also[name] = getattr(heuristics, name)
-    return bind(uct_kernel, game.rules, game.dtype, **also)
+    kernels = bind(uct_kernel, game.rules, game.dtype, **also)
+    kernels.valued = leaves.memory if leaves else NO_MEMORY
+    return kernels
 
 
 def warmed_up(kernels: SimpleNamespace, game: KernelGame) -> SimpleNamespace:

@@ -77,6 +77,7 @@ class Scratch(NamedTuple):
     totals: (
         np.ndarray
     )  # (actions, 8) int64: by action of the root, points of each seat in simulations, and their number
+    valued: tuple[np.ndarray, np.ndarray]  # the `memory` of what values states
 
 
 AVOIDED = -0.5  # the upper bound of an action that is proven to gain nothing
@@ -146,7 +147,7 @@ def add_node(tree, node, label):
 def search(words, simulations, weights, rng, tree, pool, scratch):
     """Run some more simulations from the root, whose state is `words`, until it is proven."""
     # taken out once: in the loop it would cost a fifth of the time
-    path, played, actions, copy, place, gains, outcomes, odds, totals = scratch
+    path, played, actions, copy, place, gains, outcomes, odds, totals, valued = scratch
     used = used_words(words.view(STATE)[0])
     state = copy.view(STATE)[0]
     for _ in range(simulations):
@@ -158,12 +159,18 @@ def search(words, simulations, weights, rng, tree, pool, scratch):
         if SOLVE:
             proven = proof_of(state, tree, path[depth], place, gains)
         if proven == 0:
-            if RAVE:
-                finish_and_mark(state, rng, actions, played, pool[1] + 1)
+            if VALUED and current_player(state) != TERMINAL:
+                write_worths(state, place.size, gains, valued)
             else:
-                simulate(state, rng, actions)
-            ranks(state, place)
-            write_gains(place, gains)
+                if RAVE:
+                    finish_and_mark(state, rng, actions, played, pool[1] + 1)
+                else:
+                    simulate(state, rng, actions)
+                ranks(state, place)
+                write_gains(place, gains)
+                refine(gains)
+        elif VALUED:
+            refine(gains)
         backpropagate(depth, tree, path, gains, weights[0].scale)
         if SEVERAL and depth > 0:
             count_for_all(path[1] - tree[0].first, place.size, gains, totals)
@@ -253,6 +260,26 @@ def write_gains(place, gains):
     """Write the points of each of up to seven seats; those at index 7, where CHANCE & 7 points to, stay 0."""
     for seat in range(place.size):
         gains[seat] = points_of(place, seat)
+
+
+def write_worths(state, players, gains, valued):
+    """Write what a running state is worth to each seat, in points of which GRAIN make a whole one."""
+    for seat in range(players):
+        if players == 2 and seat == 1:
+            gains[1] = 2 * GRAIN - gains[0]
+        else:
+            gains[seat] = np.int64((assess(state, seat, valued) + 1.0) * ((players - 1) * GRAIN) + 0.5)
+
+
+def refine(gains):
+    """Turn whole points into points of which GRAIN make a whole one."""
+    for seat in range(7):
+        gains[seat] *= GRAIN
+
+
+def assess(state, seat, valued):
+    """Return nothing but 0, in searches that play to the end."""
+    return 0.0
 
 
 def backpropagate(depth, tree, path, gains, scale):

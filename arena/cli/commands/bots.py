@@ -67,6 +67,29 @@ def bots(
     print_bots(bot, as_json, home)
 
 
+@app.command(epilog="Example: arena train magic_mids --players 2 --matches 2000 --out mids.npy")
+def train(
+    game: Annotated[str, typer.Argument(metavar="GAME", help="A game spec, of a plug-in too.")],
+    players: Annotated[int, typer.Option(min=2, help="Number of players.")] = 2,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the matches.")] = 0,
+    matches: Annotated[int, typer.Option(min=1, max=1_000_000_000, help="Matches to learn from.")] = 100_000,
+    rate: Annotated[float, typer.Option(min=0, max=100, help="How far an error of 1 moves a value at first.")] = 1.0,
+    decay: Annotated[float, typer.Option(min=0, max=1, help="Lambda: 0 = next valuation, 1 = end of match.")] = 0.8,
+    exploration: Annotated[float, typer.Option(min=0, max=1, help="Share of actions made at random.")] = 0.05,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE.npy", help="Where to write. Default: where bots look for the weights.")
+    ] = None,
+) -> int:
+    """Learn an evaluation of a game by self-play, for the bot `learned` and for searches.
+
+    The game's heuristics give the features. The same command gives the same weights, bit for bit; a record of it is
+    written beside them.
+    """
+    from arena.cli.training import print_train
+
+    return print_train(game, players, seed, matches, rate, decay, exploration, out)
+
+
 @app.command("init-bot", epilog="Example: arena init-bot my_bot --game epicycle --language c")
 def init_bot(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Letters, digits and _, such as my_bot.")],

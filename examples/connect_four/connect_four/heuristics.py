@@ -1,7 +1,8 @@
-"""Connect four: an evaluation."""
+"""Connect four: an evaluation, and features to learn another one from."""
 
 import numpy as np
 
+from connect_four.features import ACTIVE, completing, feature_count, features  # noqa: F401 - offered by this module
 from connect_four.rules import BOARD, BOTTOM, STEPS
 from engine.kernel import kernel
 
@@ -38,16 +39,6 @@ def prospects(state, seat):
                 total += count(stones & mine >> other * step)
     threats = completing(mine) & free & ~mine
     return total + THREAT * count(threats) + OWN_THREAT * count(threats & OWN_ROWS[seat])
-
-
-@kernel
-def completing(stones):
-    """Return the cells that complete four in a line with the stones."""
-    found = stones << 1 & stones << 2 & stones << 3
-    for step in STEPS[1:]:
-        above, below = stones >> step & stones >> 2 * step, stones << step & stones << 2 * step
-        found |= above & (stones << step | stones >> 3 * step) | below & (stones >> step | stones << 3 * step)
-    return found
 
 
 @kernel

@@ -43,7 +43,7 @@ COMMANDS = (
         "replay",
         "doctor",
     ),
-    *("init-bot", "check", "check-game", "submit", "withdraw", "play"),
+    *("train", "init-bot", "check", "check-game", "submit", "withdraw", "play"),
     *(
         "adjudication",
         "archive",
