@@ -8,7 +8,8 @@ from functools import cache
 from typing import NamedTuple, cast
 
 import numpy as np
-from connect_four.features import completing, count
+from connect_four.features import completing
+from connect_four.heuristics import count
 from connect_four.rules import BOARD, BOTTOM, COLUMN, COLUMNS, HEIGHT
 
 import engine
