@@ -74,8 +74,11 @@ class Heartbeat:
         self.words[1] = seat
 
     def read(self) -> Activity:
-        """Return the present activity; another process may be writing meanwhile."""
-        return Activity(*self.words[:4])
+        """Return the present activity; another process may be writing meanwhile. Once closed, return the last one."""
+        try:
+            return Activity(*self.words[:4])
+        except ValueError:  # another thread has closed it
+            return self._last
 
     def show_moves(
         self, number: int, moves: Sequence[int], evaluations: Sequence[tuple[int, Sequence[int]]] = ()
@@ -113,6 +116,7 @@ class Heartbeat:
 
     def close(self) -> None:
         """Release the shared memory."""
+        self._last = self.read()
         self.words.release()
         self._moves.release()
         self._evaluations.release()

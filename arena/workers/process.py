@@ -268,7 +268,7 @@ class WorkerProcess:
                 if self._overrun() or (deadline is not None and time.monotonic() > deadline):
                     return self._on_death("timeout")
             return self._connection.recv_bytes()
-        except (EOFError, OSError):
+        except (EOFError, OSError, ValueError):  # the last one where another thread has ended it meanwhile
             return self._on_death("crash")
 
     def _overrun(self) -> bool:
@@ -284,9 +284,9 @@ class WorkerProcess:
     def _on_death(self, cause: str, how: str = "") -> messages.WorkerDeath:
         activity = self._heartbeat.read()
         starved = cause == "timeout" and self._starved()
-        code = None
+        code, supervisor = None, self.supervisor
         if not how:
-            ended = cause != "timeout" and self.supervisor is not None and self.supervisor.ends()
+            ended = cause != "timeout" and supervisor is not None and supervisor.ends()
             code = self.stop() if ended else None
             how = "it hung" if cause == "timeout" else "it does not answer" if code is None else exit_description(code)
         self.stop()

@@ -80,7 +80,7 @@ def train(
         Path | None, typer.Option(metavar="FILE.npy", help="Where to write. Default: where bots look for the weights.")
     ] = None,
 ) -> int:
-    """Learn an evaluation of a game by self-play, for the bot `learned` and for searches.
+    """Learn to value the states of a game by self-play.
 
     The game's heuristics give the features. The same command gives the same weights, bit for bit; a record of it is
     written beside them.

@@ -13,7 +13,7 @@ from arena.cli.app import run_command
 from arena.core.errors import WorkerError
 from arena.runner import retries
 from arena.workers import process
-from arena.workers.messages import MatchOrder
+from arena.workers.messages import MatchOrder, SearchReport, StartSearch, WorkerDeath
 from arena.workers.pools import Chunk, LocalPool
 from arena.workers.process import WorkerProcess
 from tests.support import tournaments
@@ -282,3 +282,18 @@ def test_a_pool_that_is_closed_ends_its_workers_also_while_they_start_or_play(tm
     pool.close()
     assert not any(thread.is_alive() for thread in pool.threads)
     assert tournaments.workers_of(os.getpid()) <= before
+
+
+def test_a_worker_that_another_thread_ends_while_it_is_asked_has_died(monkeypatch):
+    worker = WorkerProcess()
+    worker.start()
+
+    def ends(self, between_moves):
+        worker.stop()
+        return False
+
+    monkeypatch.setattr(process, "POLL_SECONDS", 0.0)  # no reply is there yet
+    monkeypatch.setattr(process.StallDetector, "has_stopped", ends)
+    reply = worker.call(StartSearch(None, ()), SearchReport, 60.0)
+    assert isinstance(reply, WorkerDeath) and reply.cause == "crash"
+    worker.stop()

@@ -39,7 +39,7 @@ ADDRESSES = ("/contests/cup/bots/b1", "/api/v1/contests/cup/bots/b1/review")
 @pytest.fixture(scope="module")
 def played(tmp_path_factory):
     """Return a home in which a bot has played in two versions against another author's, and failed in the second."""
-    boards = [{"game": "connect_four", "players": [2]}]  # nobody wins before the fourth move
+    boards = [{"game": "connect_four", "players": [2], "opening": "none"}]  # nobody wins before the fourth move
     home = Home(tmp_path_factory.mktemp("home"), boards=boards)
     with closing(home):
         ann, bob = home.author("Ann"), home.author("Bob")
