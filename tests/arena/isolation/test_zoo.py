@@ -51,7 +51,7 @@ SLEEP = f"85{os.getpid():07}"
 VARIABLE = "ARENA_ZOO_SECRET"
 PROCESS = pytest.param("process", marks=pytest.mark.system)
 LEVELS = ("sandbox", "process", "none")
-LIMITS = {"seconds_per_move": 3, "seconds_to_start": 10, "seconds_to_prepare": 3, "memory": 128}
+LIMITS = {"seconds_per_move": 4, "seconds_to_start": 10, "seconds_to_prepare": 3, "memory": 128}
 SLOW = ("timeout", "init")
 FEW = (
     "declares_anew",
