@@ -93,13 +93,17 @@ def run_tournament(
         if display.live is None and not quiet:
             print_to_stderr(f"{plan.name}: {size_in_words(plan)}")
 
+    def calibrated(line: str) -> None:
+        if not quiet:
+            print_to_stderr(line)
+
     def show(progress: Progress) -> None:
         drawn = functools.partial(drawing, plans[0], progress)
         display.show(lambda: progress.line, drawn, progress.stopping, progress.phase, progress.rated_lines)
 
     try:
         with naming_the_command(plans):
-            result = play(played, show=show, planned=planned)
+            result = play(played, show=show, planned=planned, calibrated=calibrated)
     except KeyboardInterrupt:  # while planning, or while rating
         display.end()
         return print_interrupted(ALL_FINISHED)

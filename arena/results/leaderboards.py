@@ -230,7 +230,7 @@ def leaderboards(
         frame = leaderboard(tournament.counted(index), tournament.disqualified(index), plackett_luce)
         frame.attrs["dice"] = list_dice_kinds(tournament.schedule.dice_kinds(index))
         boards[index] = frame
-    return {index: with_parameters(frame, tournament.schedule.entries) for index, frame in boards.items()}
+    return {index: with_parameters(frame, tournament.schedule, index) for index, frame in boards.items()}
 
 
 def best(frame: pd.DataFrame, most: int = 10) -> list[tuple[str, float]]:

@@ -194,7 +194,8 @@ def compare(
         with Tournament.create(folder / LOG_FILE) as tournament:
             _check_name(plan, tournament)
             store = tournament.store
-            plan = with_dice_keys(with_same_rules(plan, store, same_rules), store)
+            plan = with_budgets(with_same_rules(plan, store, same_rules), tournament, worker)
+            plan = with_dice_keys(plan, store)
             planned(plan)
             run = Run(
                 plan,
@@ -233,7 +234,7 @@ def comparison_plan(
     given, wanted = zip(*map(split_label, asked_for), strict=True)
     named = ["A", "B", *(f"filler {number}" for number in range(1, len(wanted) - 1))]
     asked = [BotEntry(bot=spec, isolation=matchup.isolation) for spec in wanted]
-    bots = resolve_bots(asked, [game], (), worker, lambda at: f"{named[at]}: ", home)
+    bots = resolve_bots(asked, [game], (), worker, lambda at: f"{named[at]}: ", home, calibrates=True)
     for name, bot in zip(named, bots, strict=True):
         if bot.refusals[0] is not None:
             raise ConfigError(f"{name}: {bot.label} {bot.refusals[0]}")

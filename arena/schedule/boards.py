@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Self
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 if TYPE_CHECKING:
     from engine import Game
@@ -35,6 +35,15 @@ class Entry:
     """Level that its matches are played with."""
 
 
+class Budget(NamedTuple):
+    """A bot's budget of a move on one board, calibrated from a time."""
+
+    entry: int
+    parameter: str
+    """The parameter that has the number there in place of its default."""
+    count: int
+
+
 @dataclass(frozen=True)
 class Board:
     """One game at one number of players, with all that its matches share."""
@@ -52,12 +61,23 @@ class Board:
     """Random plies of the opening."""
     utilities: bool = False
     """Whether scores are the game's own utilities."""
+    budgets: tuple[Budget, ...] = ()
+    """Of entries with a time in place of a number, at most one each."""
 
     @classmethod
     def of(cls, game: Game, entries: tuple[int, ...], blocks: int, opening: int) -> Self:
         """Return a board of a loaded game."""
         params, kind = json.dumps(dict(game.params), sort_keys=True), game.type
         return cls(game.spec, params, game.players, kind.rules_version, entries, blocks, opening, kind.own_utilities)
+
+    def budget(self, number: int) -> Budget | None:
+        """Return what an entry's time is calibrated into here; None without a time."""
+        return next((budget for budget in self.budgets if budget.entry == number), None)
+
+    def entry(self, entries: Sequence[Entry], number: int) -> Entry:
+        """Return an entry with the parameters that it plays with here."""
+        found, budget = entries[number], self.budget(number)
+        return found if budget is None else replace(found, params={**found.params, budget.parameter: budget.count})
 
     @property
     def title(self) -> str:
