@@ -48,10 +48,10 @@ class OneOf(NamedTuple):
 
 
 class TimeFor(NamedTuple):
-    """A text such as `20ms` is a time a move, which tournaments calibrate: `Annotated[str, TimeFor("nodes"), ...] = ""`.
+    """A time a move such as `20ms`, which tournaments calibrate, for `Annotated[str, TimeFor("nodes"), "what it is"]`.
 
     A bot that plays has the calibrated number in its parameter `count`, and need not look at the text. The parameters
-    `instead_of` keep their defaults where a time is given.
+    `instead_of` keep their defaults where a time is given; its own default is "".
     """
 
     count: str

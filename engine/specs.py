@@ -238,7 +238,7 @@ def refuse_times(parameters: Iterable[Parameter], values: Mapping[str, object], 
     for parameter in parameters:
         if parameter.stands_for and values.get(parameter.name):
             raise ParameterError(
-                f"{owner}: {parameter.name}={values[parameter.name]}: only tournaments and comparisons calibrate a time; "
+                f"{owner}: {parameter.name}={values[parameter.name]}: tournaments and comparisons alone calibrate it; "
                 f"here give {parameter.stands_for[0]}"
             )
 

@@ -93,17 +93,13 @@ def run_tournament(
         if display.live is None and not quiet:
             print_to_stderr(f"{plan.name}: {size_in_words(plan)}")
 
-    def calibrated(line: str) -> None:
-        if not quiet:
-            print_to_stderr(line)
-
     def show(progress: Progress) -> None:
         drawn = functools.partial(drawing, plans[0], progress)
         display.show(lambda: progress.line, drawn, progress.stopping, progress.phase, progress.rated_lines)
 
     try:
         with naming_the_command(plans):
-            result = play(played, show=show, planned=planned, calibrated=calibrated)
+            result = play(played, show=show, planned=planned, calibrated=print_nothing if quiet else print_to_stderr)
     except KeyboardInterrupt:  # while planning, or while rating
         display.end()
         return print_interrupted(ALL_FINISHED)
@@ -116,6 +112,10 @@ def run_tournament(
         folder, manifest = result.dataset
         print_manifest(manifest, folder)
     return code
+
+
+def print_nothing(line: str) -> None:
+    """Leave a line out."""
 
 
 @contextlib.contextmanager

@@ -222,7 +222,8 @@ def describe_bot(
 ) -> ResolvedBot:
     """Return a bot with what it declares; `boards` are specs of games with numbers of players.
 
-    Unless a caller `calibrates` times a move, they are refused. Raises `BotError` or `EngineError` where it cannot be used.
+    Times a move are refused unless the caller `calibrates` them. Raises `BotError` or `EngineError` where it cannot be
+    used.
     """
     declaration = declaration_of(source, bundle, isolation, boards, worker)
     params = resolve(declaration.settings, options, source.name)

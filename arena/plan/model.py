@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Annotated, Any, Literal, Self
 
@@ -257,13 +257,6 @@ class ResolvedPlan(Model):
         except ValueError as error:
             raise RecordError(str(error)) from None
 
-    @classmethod
-    def read_all(cls, texts: Iterable[str]) -> Iterator[Self]:
-        """Yield the plans of JSON texts that can be read here; others may need what is not installed."""
-        for text in texts:
-            with contextlib.suppress(RecordError, ValueError, RecursionError):
-                yield cls.read(json.loads(text), "")
-
     def as_json(self, indent: int | None = None) -> str:
         """Return the plan as JSON; equal plans have equal texts."""
         data = self.model_dump(exclude=None if self.foreign else {"foreign"})
@@ -285,7 +278,8 @@ class ResolvedPlan(Model):
                     params=json.dumps(board.params, sort_keys=True),
                     entries=tuple(places[label] for label in board.bots),
                     budgets=tuple(
-                        Budget(places[label], *next(iter(budget.items()))) for label, budget in (board.budgets or {}).items()
+                        Budget(places[label], *next(iter(budget.items())))
+                        for label, budget in (board.budgets or {}).items()
                     ),
                     **{name: getattr(board, name) for name in BOARD_FIELDS},
                 )

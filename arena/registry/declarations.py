@@ -84,8 +84,8 @@ class _Parameter(_Form):
                 self.minimum,
                 self.maximum,
                 tuple(self.choices),
-                stands_for=tuple(self.stands_for),
-            )
+            ),
+            stands_for=tuple(self.stands_for),
         )
 
 

@@ -39,15 +39,6 @@ def calibrated_parameters(schedule: Schedule) -> set[str]:
     return {budget.parameter for board in schedule.boards for budget in board.budgets}
 
 
-def budgets_in_words(schedule: Schedule) -> dict[str, str]:
-    """Return what the time a move of each bot that has one was calibrated into, by its label."""
-    found: dict[str, list[str]] = {}
-    for board in schedule.boards:
-        for entry, parameter, count in board.budgets:
-            found.setdefault(schedule.entries[entry].label, []).append(f"{count:,} {parameter} on {board.title}")
-    return {label: "; ".join(texts) for label, texts in found.items()}
-
-
 def parameter_columns(entries: Sequence[Entry], also: Collection[str] = ()) -> dict[str, pd.Series]:
     """Return a column for each parameter that the spec of any of some bots names, by the column's name.
 

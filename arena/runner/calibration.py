@@ -21,6 +21,7 @@ from arena.plan.model import ResolvedPlan
 from arena.plan.resolve import Plan, single_plan
 from arena.runner.single import play_specs
 from arena.schedule.boards import Board, Budget, Entry
+from arena.tournament.same_rules import plans_of
 from arena.tournament.tournament import Tournament
 from arena.workers.process import WorkerProcess
 from engine import load_game
@@ -54,7 +55,9 @@ def with_budgets(
         return plan
     schedule, known = plan.schedule, _known([given] if given else [])
     if not anew:
-        known = _known(ResolvedPlan.read_all(tournament.store.runs.plans())) | known
+        store = tournament.store
+        latest = [Tournament(store).plan] if store.runs.has_run() else []
+        known = _known([*plans_of(store), *latest]) | known
     boards = []
     for board in schedule.boards:
         budgets = []
@@ -128,15 +131,17 @@ class _Ladder:
         while self._mean(rung) < asked and rung < len(self._counts) - 1:
             rung += 1
         low, high = max(0, rung - 1), rung
-        for each in (low, high):
-            while self._played[each] < MIN_MATCHES or (
-                sum(self._seconds[each]) < PLAYED_SECONDS and self._played[each] < MAX_MATCHES
-            ):
+        while any(map(self._needs_more, (low, high))):
+            for each in sorted({low, high}):  # in turns, so that what else the machine does is shared
                 self._play(each)
         before, after = self._mean(low), self._mean(high)
         share = math.log(asked / before) / math.log(after / before) if 0 < before < after else float(after < asked)
         chosen = self._counts[low] * 2 ** min(max(share, -1.0), 2.0)
         return min(max(round(chosen), self._time.least), self._time.most)
+
+    def _needs_more(self, rung: int) -> bool:
+        played = self._played[rung]
+        return played < MIN_MATCHES or (sum(self._seconds[rung]) < PLAYED_SECONDS and played < MAX_MATCHES)
 
     def _mean(self, rung: int) -> float:
         """Return the mean processor time of a move, playing a first match where there is none."""
@@ -152,7 +157,9 @@ class _Ladder:
         where = f"{self._label} on {self._board.title}: {self._time.text} a move cannot be calibrated"
         if match.forfeits:
             detail = next(iter(match.details.values()), "").strip().splitlines()[-1:]
-            raise ConfigError(f"{where}, since it forfeits by {next(iter(match.forfeits.values()))[0]}: {''.join(detail)}")
+            raise ConfigError(
+                f"{where}, since it forfeits by {next(iter(match.forfeits.values()))[0]}: {''.join(detail)}"
+            )
         if match.timed:
             raise ConfigError(f"{where}, since it looks at a clock besides")
         self._played[rung] = played + 1

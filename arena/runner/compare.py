@@ -29,6 +29,7 @@ from arena.plan.files import write_plan
 from arena.plan.resolve import Plan, single_plan
 from arena.registry.bundles import MANIFEST_FILE
 from arena.registry.game_rules import rules_of_plugins
+from arena.runner.calibration import with_budgets
 from arena.runner.options import Matchup, RunOptions, StopRule
 from arena.runner.run import Outcome, Progress, Run
 from arena.schedule.blocks import Schedule

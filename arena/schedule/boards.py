@@ -91,3 +91,12 @@ class Board:
         if len(clean) > MAX_SLUG_CHARS:
             clean = f"{clean[: MAX_SLUG_CHARS - 13]}-{hashlib.blake2b(self.game.encode(), digest_size=6).hexdigest()}"
         return f"{clean}_{self.players}p"
+
+
+def budgets_in_words(entries: Sequence[Entry], boards: Sequence[Board]) -> dict[str, str]:
+    """Return what the time a move of each entry that has one was calibrated into, by its label."""
+    found: dict[str, list[str]] = {}
+    for board in boards:
+        for entry, parameter, count in board.budgets:
+            found.setdefault(entries[entry].label, []).append(f"{count:,} {parameter} on {board.title}")
+    return {label: "; ".join(texts) for label, texts in found.items()}

@@ -18,8 +18,8 @@ def prepare(
 ) -> Plan:
     """Return the plan as it is to be played into a log that is open for writing; `same_rules` is as for `api.run`.
 
-    `calibrate` returns a plan with the numbers that its times a move stand for, before any block is looked up. The hashes of secret keys are in plan.json before anything is played. Raises an `ArenaError` for a log of foreign
-    results, or of other rules.
+    `calibrate` returns a plan with the numbers that its times a move stand for. The hashes of secret keys are in
+    plan.json before anything is played. Raises an `ArenaError` for a log of foreign results, or of other rules.
     """
     tournament.check_playable("nothing can be played here; give the configuration another name")
     store = tournament.store

@@ -65,7 +65,8 @@ def run(
         typer.Option("--watchable/--not-watchable", help="Let `arena serve` show matches in play. Default: yes."),
     ] = True,
     recalibrate: Annotated[
-        bool, typer.Option("--recalibrate", help="Calibrate times a move anew; matches with the old numbers do not count.")
+        bool,
+        typer.Option("--recalibrate", help="Calibrate times a move anew; matches with the old numbers do not count."),
     ] = False,
     calibration: Annotated[
         str | None,
