@@ -50,11 +50,11 @@ class OneOf(NamedTuple):
 class TimeFor(NamedTuple):
     """A time a move such as `20ms`, which tournaments calibrate, for `Annotated[str, TimeFor("nodes"), "what it is"]`.
 
-    A bot that plays has the calibrated number in its parameter `count`, and need not look at the text. The parameters
+    A bot that plays has the calibrated number in its parameter `number`, and need not look at the text. The parameters
     `instead_of` keep their defaults where a time is given; its own default is "".
     """
 
-    count: str
+    number: str
     instead_of: tuple[str, ...] = ()
 
 
@@ -184,7 +184,7 @@ def _parameter(cls: type, name: str, hint: Any) -> Parameter:
         raise TypeError(f"{cls.__name__}.{name}: a parameter must be a bool, int, float or str, its default too")
     minimum, maximum = next((extra for extra in extras if isinstance(extra, Between)), (None, None))
     choices = next((extra.choices for extra in extras if isinstance(extra, OneOf)), ())
-    stands_for = next(((extra.count, *extra.instead_of) for extra in extras if isinstance(extra, TimeFor)), ())
+    stands_for = next(((extra.number, *extra.instead_of) for extra in extras if isinstance(extra, TimeFor)), ())
     if stands_for and (kind, default) != (str, ""):
         raise TypeError(f"{cls.__name__}.{name}: a time must be a str with the default ''")
     help_text = next((extra for extra in extras if isinstance(extra, str)), "")

@@ -72,8 +72,11 @@ def with_budgets(
                 )
             place = _place(entry, board, time.parameter)
             if place not in known:
-                known[place] = _Ladder(plan, number, board, time, worker).count()
-                show(f"{entry.label} on {board.title}: calibrated to {time.parameter} = {known[place]:,}")
+                ladder = _Ladder(plan, number, board, time, worker)
+                known[place] = ladder.count()
+                show(
+                    f"{entry.label} on {board.title}: calibrated to {time.parameter} = {known[place]:,}{ladder.remark}"
+                )
             if not time.least <= known[place] <= time.most:
                 raise ConfigError(
                     f"{entry.label} on {board.title}: {time.parameter} = {known[place]:,} in the plan that was given "
@@ -123,21 +126,34 @@ class _Ladder:
         """Processor time of moves, by rung."""
         self._played: dict[int, int] = {}
         """Matches, by rung."""
+        self.remark = ""
+        """What is said beside the number where none takes as long as asked."""
         worker.give_plan(self._plan.message())
 
     def count(self) -> int:
         """Return the number of which a move takes as long as asked; the nearest one where none does."""
-        asked, rung = self._time.seconds, 0
-        while self._mean(rung) < asked and rung < len(self._counts) - 1:
-            rung += 1
-        low, high = max(0, rung - 1), rung
-        while any(map(self._needs_more, (low, high))):
-            for each in sorted({low, high}):  # in turns, so that what else the machine does is shared
-                self._play(each)
+        asked, rung, last = self._time.seconds, 0, len(self._counts) - 1
+        self._play(0)
+        del self._seconds[0], self._played[0]  # in its first match a bot gets ready
+        while True:
+            while self._mean(rung) < asked and rung < last:
+                rung += 1
+            low, high = max(0, rung - 1), rung
+            self._play_often(low, high)
+            if self._mean(high) >= asked or high == last:  # one match alone may take long by chance
+                break
+        if asked < self._mean(low) if high == 0 else self._mean(high) < asked and high == last:
+            self.remark = f", of which a move takes {1000 * self._mean(high):.3g} ms"
         before, after = self._mean(low), self._mean(high)
         share = math.log(asked / before) / math.log(after / before) if 0 < before < after else float(after < asked)
         chosen = self._counts[low] * 2 ** min(max(share, -1.0), 2.0)
         return min(max(round(chosen), self._time.least), self._time.most)
+
+    def _play_often(self, *rungs: int) -> None:
+        """Play with the numbers of rungs in turns, so that what else the machine does is shared."""
+        while any(map(self._needs_more, rungs)):
+            for each in dict.fromkeys(rungs):
+                self._play(each)
 
     def _needs_more(self, rung: int) -> bool:
         played = self._played[rung]

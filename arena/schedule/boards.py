@@ -41,7 +41,7 @@ class Budget(NamedTuple):
     entry: int
     parameter: str
     """The parameter that has the number there in place of its default."""
-    count: int
+    number: int
 
 
 @dataclass(frozen=True)
@@ -70,14 +70,14 @@ class Board:
         params, kind = json.dumps(dict(game.params), sort_keys=True), game.type
         return cls(game.spec, params, game.players, kind.rules_version, entries, blocks, opening, kind.own_utilities)
 
-    def budget(self, number: int) -> Budget | None:
+    def budget(self, place: int) -> Budget | None:
         """Return what an entry's time is calibrated into here; None without a time."""
-        return next((budget for budget in self.budgets if budget.entry == number), None)
+        return next((budget for budget in self.budgets if budget.entry == place), None)
 
-    def entry(self, entries: Sequence[Entry], number: int) -> Entry:
+    def entry(self, entries: Sequence[Entry], place: int) -> Entry:
         """Return an entry with the parameters that it plays with here."""
-        found, budget = entries[number], self.budget(number)
-        return found if budget is None else replace(found, params={**found.params, budget.parameter: budget.count})
+        found, budget = entries[place], self.budget(place)
+        return found if budget is None else replace(found, params={**found.params, budget.parameter: budget.number})
 
     @property
     def title(self) -> str:

@@ -101,7 +101,7 @@ class PlannedBot(NamedTuple):
 
     def with_budget(self, budget: Budget) -> PlannedBot:
         """Return the bot as it plays where its time was calibrated."""
-        name, count = budget.parameter, budget.count
+        name, count = budget.parameter, budget.number
         options = [*filter(None, self.options.split(","))]
         if self.params[name] != count:
             options = sorted([*options, f"{name}={count}"], key=lambda option: option.partition("=")[0])
