@@ -1,7 +1,7 @@
 """Calibrate times a move, once for a log: into the number of simulations, nodes or playouts that takes as long.
 
 A bot plays seeded matches of a board against itself in a worker, with the numbers 1, 2, 4, ... until its moves take
-longer than asked, in processor time and as the mean over all moves, forced ones too, as `arena.results.costs` has it.
+longer than asked, in processor time and as the mean over all moves that it is asked for, as in `arena.results.costs`.
 The last two numbers are played more often, and the one between them is interpolated. What the machine did just then is
 part of the number, which the plan keeps: from there on results follow from the plan alone.
 """
