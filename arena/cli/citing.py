@@ -10,7 +10,7 @@ from arena.core.citation import bibtex, cff, sentence
 
 def print_citation(target: str | None, format: Literal["bibtex", "text", "cff"], home: Path | None) -> None:
     """Run `arena cite`."""
-    print({"bibtex": bibtex, "text": sentence, "cff": cff}[format]().rstrip())
+    lines = [{"bibtex": bibtex, "text": sentence, "cff": cff}[format]().rstrip()]
     if target is not None:
         from arena.results.methods import paragraphs
         from arena.results.paper import plan_digest
@@ -18,4 +18,5 @@ def print_citation(target: str | None, format: Literal["bibtex", "text", "cff"],
 
         with Tournament.open(target, home) as tournament:
             told = paragraphs(tournament, plan_digest(tournament)).reproducibility
-        print(f"\n{'% ' if format == 'bibtex' else '# ' * (format == 'cff')}{told}")
+        lines += ["", f"{'% ' if format == 'bibtex' else '# ' * (format == 'cff')}{told}"]
+    print("\n".join(lines))

@@ -19,3 +19,9 @@ def test_a_tournament_is_cited_by_the_hash_of_its_plan(capsys, tmp_path):
     assert run_command(["cite", str(tmp_path / "matches.db")]) == 0
     comment = capsys.readouterr().out.splitlines()[-1]
     assert comment.startswith("% The plan (plan.json, BLAKE2b-256 ")
+
+
+def test_nothing_is_printed_for_a_tournament_that_is_not_there(capsys, tmp_path):
+    assert run_command(["cite", "none", "--home", str(tmp_path)]) == 2
+    said = capsys.readouterr()
+    assert said.out == "" and said.err.count("\n") == 1
