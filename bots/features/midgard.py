@@ -15,6 +15,7 @@ from engine.midgard.rules import (
     blizzard_low,
     count,
     first_cell,
+    survey,
 )
 
 VALUES = 4  # of a cell: ice, blizzard, own tile, opposing tile
@@ -92,7 +93,8 @@ def features(state, seat, active):
     most = n + MOST_REGIONS
     low, high = blizzard_low(state), blizzard_high(state)
     while low | high:
-        region_low, region_high, edges, openings = look_over(state, first_cell(low, high), low, high)
+        region_low, region_high, edges = survey(state, first_cell(low, high), low, high, 0, 0)
+        openings = edges_to_ice(state, region_low, region_high)
         size = count(region_low, region_high)
         edges *= sign
         prospect += size if edges > 0 else -size if edges < 0 else 0
@@ -124,21 +126,12 @@ def list_values(state, seat, cells):
 
 
 @kernel
-def look_over(state, start, among_low, among_high):
-    """Return the region of `start` within a set of cells, sea's lead in border edges, and its edges to ice."""
-    low, high = SELF[start & 127, 0], SELF[start & 127, 1]
-    todo_low, todo_high = low, high
-    lead = openings = 0
-    while todo_low | todo_high:
-        cell = first_cell(todo_low, todo_high)
-        near_low, near_high = NEAR[cell & 127, 0], NEAR[cell & 127, 1]
-        openings += count(near_low & state.ice[0], near_high & state.ice[1])
-        lead += count(near_low & state.tiles[SEA, 0], near_high & state.tiles[SEA, 1])
-        lead -= count(near_low & state.tiles[LAND, 0], near_high & state.tiles[LAND, 1])
-        near_low &= among_low & ~low
-        near_high &= among_high & ~high
-        low |= near_low
-        high |= near_high
-        todo_low = (todo_low | near_low) & ~SELF[cell & 127, 0]
-        todo_high = (todo_high | near_high) & ~SELF[cell & 127, 1]
-    return low, high, lead, openings
+def edges_to_ice(state, low, high):
+    """Return how many edges a set of cells shares with ice."""
+    edges = 0
+    while low | high:
+        cell = first_cell(low, high)
+        edges += count(NEAR[cell & 127, 0] & state.ice[0], NEAR[cell & 127, 1] & state.ice[1])
+        low &= ~SELF[cell & 127, 0]
+        high &= ~SELF[cell & 127, 1]
+    return edges

@@ -26,7 +26,6 @@ MOST_PLAYERS = 10
 MOST_COMPILED = 7  # players with whom the compiled search plays
 MOST_VISITS = 150_000_000  # at 12 points each, which is the most with seven players, they fit 32 bits
 GRAIN = 128  # parts of a point in which leaves are valued
-"""Letters of a note that are kept."""
 BATCH = 128  # simulations between two looks at the clock
 
 

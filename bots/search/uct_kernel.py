@@ -74,9 +74,7 @@ class Scratch(NamedTuple):
     gains: np.ndarray  # (8,) int64: points by seat
     outcomes: np.ndarray  # (outcomes,) int64: what can be rolled
     odds: np.ndarray  # (outcomes,) int64: their weights
-    totals: (
-        np.ndarray
-    )  # (actions, 8) int64: by action of the root, points of each seat in simulations, and their number
+    totals: np.ndarray  # (actions, 8) int64: by action of the root, points by seat in simulations, and their number
     valued: tuple[np.ndarray, np.ndarray]  # the `memory` of what values states
 
 
