@@ -472,13 +472,10 @@ def board_crosstable(target: str | Path, index: int, home: str | Path | None = N
 
 def board_leaderboard(target: str | Path, index: int, home: str | Path | None = None) -> tuple[pd.DataFrame, int]:
     """Return the leaderboard of a board, by its number in the plan, and from how many matches that was made."""
-    from arena.results.leaderboards import leaderboard, note_adjudicated
+    from arena.results.leaderboards import board_leaderboard
 
     with Tournament.open(target, home) as tournament:
-        played = tournament.counted(index)
-        frame = leaderboard(played, tournament.disqualified(index))
-        note_adjudicated(frame, tournament, index)
-        return frame, len(played.rows)
+        return board_leaderboard(tournament, index)
 
 
 def rules(game: str) -> str:

@@ -229,15 +229,22 @@ def leaderboards(
             boards[index] = early[index]
             continue
         begin(index)
-        frame = leaderboard(tournament.counted(index), tournament.disqualified(index), plackett_luce)
-        frame.attrs["dice"] = list_dice_kinds(tournament.schedule.dice_kinds(index))
-        boards[index] = frame
-    for index, frame in boards.items():
-        note_adjudicated(frame, tournament, index)
+        boards[index], _ = board_leaderboard(tournament, index, plackett_luce)
+        boards[index].attrs["dice"] = list_dice_kinds(tournament.schedule.dice_kinds(index))
+    for index, frame in (early or {}).items():
+        _note_adjudicated(frame, tournament, index)
     return {index: with_parameters(frame, tournament.schedule.entries) for index, frame in boards.items()}
 
 
-def note_adjudicated(frame: pd.DataFrame, tournament: Tournament, index: int) -> None:
+def board_leaderboard(tournament: Tournament, index: int, plackett_luce: bool = False) -> tuple[pd.DataFrame, int]:
+    """Return the leaderboard of a board, by its number in the plan, and from how many matches it was made."""
+    played = tournament.counted(index)
+    frame = leaderboard(played, tournament.disqualified(index), plackett_luce)
+    _note_adjudicated(frame, tournament, index)
+    return frame, len(played.rows)
+
+
+def _note_adjudicated(frame: pd.DataFrame, tournament: Tournament, index: int) -> None:
     """Keep in `attrs["adjudicated"]` of a leaderboard how many of its matches were adjudicated, if any can be."""
     if note := adjudicated_note(tournament, index):
         frame.attrs["adjudicated"] = note
