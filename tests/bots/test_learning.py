@@ -15,20 +15,19 @@ from bots import make_bot
 from bots.heuristics import heuristics_of
 from bots.learned import Learned, LearnedMinimax, LearnedUCT
 from bots.learning.training import Settings, Training
-from bots.learning.weights import features_of, learned_kernels, missing_weights, trained_file, weights_file
+from bots.learning.weights import features_of, learned_kernels, missing_weights, weights_file
 from engine import UnsupportedError, load_game
 from tests.bots import training_digests
 from tests.bots.built_in import label, load_race
 from tests.bots.matches import random_walk
 
 ROOT = Path(__file__).parents[2]
-TRAINED = [
-    game
-    for game in (
-        load_game("magic_mids", 2),
-        load_game("midgard", 2),
-    )
-    if trained_file(game)
+TRAINED = [load_game("magic_mids", 2), load_game("midgard", 2)]
+FEATURED = [
+    *(load_game("magic_mids", players) for players in (2, 3, 4)),
+    *(load_game("epicycle", players) for players in (2, 3, 5)),
+    *(load_game(f"midgard{variant}", 2) for variant in ("", "(variant=loki)", "(variant=odin)")),
+    load_game("connect_four", 2),
 ]
 
 
@@ -133,13 +132,13 @@ def test_committed_weights_are_those_that_their_record_tells_of(game):
     assert np.load(path).size == features_of(game).feature_count(game.players)
 
 
-@pytest.mark.parametrize("game", [load_game("magic_mids", players) for players in (2, 3, 4)], ids=label)
+@pytest.mark.parametrize("game", FEATURED, ids=label)
 def test_features_are_numbers_below_their_count_and_fit_their_room(game):
     module = features_of(game)
     for seed in range(3):
         for state in random_walk(game, seed):
             for seat in range(game.players):
-                active = np.full(module.ACTIVE, -1)
+                active, beyond = np.split(np.full(2 * module.ACTIVE, -1), 2)
                 count = module.features(state.record, seat, active)
-                assert 0 < count <= module.ACTIVE
+                assert 0 < count <= module.ACTIVE and (beyond == -1).all()
                 assert active[:count].min() >= 0 and active[:count].max() < module.feature_count(game.players)
