@@ -20,13 +20,10 @@ from typer.core import TyperGroup
 from arena.cli.commands import bots, contest, contest_admin, logs, machine, play, results
 from arena.cli.exit_codes import FAILED, FINE, INTERRUPTED, MEANINGS, WRONG_COMMAND, code_of
 from arena.cli.interrupts import end_in_time, how_to_resume
-from arena.core.command import COMMAND, Command
+from arena.core.command import COMMAND, RESUMABLE_COMMANDS, Command
 
 APPENDING_COMMANDS = (["import"], ["merge"])
 """Commands that change a log so that the run that wrote before can still resume."""
-
-RESUMABLE_COMMANDS = (["run"], ["compare"], ["tune"])
-"""Commands that end soon after Ctrl-C, whatever they are doing, and go on when they are given again."""
 
 
 class Commands(TyperGroup):

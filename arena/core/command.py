@@ -6,6 +6,9 @@ import shlex
 from contextvars import ContextVar
 from dataclasses import dataclass
 
+RESUMABLE_COMMANDS = (["run"], ["compare"], ["tune"])
+"""Commands that end soon after Ctrl-C, whatever they are doing, and go on when they are given again."""
+
 
 @dataclass(frozen=True)
 class Command:

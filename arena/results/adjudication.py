@@ -72,7 +72,7 @@ def adjudicated_at(match: StoredMatch, game: Game, rules: AdjudicationRules) -> 
     return None
 
 
-def share_interval(blocks: Sequence[tuple[int, int]], confidence: float = CONFIDENCE) -> tuple[float, float]:
+def share_interval(blocks: Sequence[tuple[int, int]]) -> tuple[float, float]:
     """Return the interval of a share over blocks of (trials, hits); from 0 to 1 where there are none.
 
     Clopper and Pearson (1934), with as many trials as independent ones of the same variance would be: Korn and
@@ -88,7 +88,7 @@ def share_interval(blocks: Sequence[tuple[int, int]], confidence: float = CONFID
     if 0 < share < 1 and number > 1:
         variance = number / (number - 1) * ((hit - share * count) ** 2).sum() / trials**2
         size = float(min(trials, share * (1 - share) / max(variance, 1e-300)))
-    tail, hits = (1 - confidence) / 2, share * size
+    tail, hits = (1 - CONFIDENCE) / 2, share * size
     low = betaincinv(hits, size - hits + 1, tail) if share > 0 else 0.0
     high = betaincinv(hits + 1, size - hits, 1 - tail) if share < 1 else 1.0
     return float(low), float(high)

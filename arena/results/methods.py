@@ -13,6 +13,7 @@ from arena.schedule.blocks import Schedule
 from arena.schedule.scheduler import Scheduler
 from arena.stats.multiple import FAMILY_WISE_ERROR
 from arena.tournament.tournament import Tournament
+from engine.words import listed
 
 TOOL = "Pyramid Arena"
 PACKAGES = ("numpy", "numba", "scipy", "pandas", "trueskill", "ray")
@@ -189,8 +190,3 @@ def _machine(versions: Mapping[str, str]) -> str:
     return f"{re.sub(' +', ' ', processor)}{counted}, {system}, with Python {versions.get('python', '?')}" + (
         f", {listed(packages)}" if packages else ""
     )
-
-
-def listed(words: list[str]) -> str:
-    """Return words as a list in a sentence."""
-    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1]))) if words else ""

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from arena.core.command import resume_command
+from arena.core.command import RESUMABLE_COMMANDS, resume_command
 from arena.core.errors import ArenaError, StoreError
 from arena.core.match_ids import list_dice_kinds
 from arena.core.names import COMPARISONS_FOLDER, PLAYED_FOLDER, is_open_ended
@@ -25,8 +25,6 @@ from arena.tournament.tournament import BoardStatus, Tournament
 from engine.errors import one_line
 
 RUNNING, COMPLETE, INTERRUPTED, NOT_COMPLETE = "running", "complete", "interrupted", "not complete"
-RESUMABLE_COMMANDS = (["run"], ["compare"], ["tune"])
-"""Commands that resume when repeated."""
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,9 @@ from arena.core.errors import ConfigError
 from arena.results.comparison import LoggedComparison, compare_in
 from arena.schedule.kinds.tuning import START, TUNED, Tuning
 from arena.stats.estimates import ScoreEstimate, mean_and_variance
+from arena.stats.means import CONFIDENCE
 from arena.stats.sprt import regularised
 from arena.tournament.tournament import Tournament
-
-CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True)

@@ -30,8 +30,6 @@ class Meeting(NamedTuple):
     table: Table
     blocks: tuple[tuple[int, ...], ...] = ()
     """Half points by block and place in the table."""
-    stages: int = 0
-    """Stages that it has taken."""
 
     @property
     def totals(self) -> dict[int, int]:
@@ -49,7 +47,7 @@ class Meeting(NamedTuple):
 
     def followed_by(self, more: Meeting) -> Meeting:
         """Return the meeting with the blocks of its next stage."""
-        return Meeting(self.table, self.blocks + more.blocks, self.stages + 1)
+        return Meeting(self.table, self.blocks + more.blocks)
 
     def order(self, seeds: Sequence[int], out: Collection[int] = ()) -> list[int]:
         """Return the entries by points, the best first; equal ones by seed, disqualified ones last."""
@@ -79,7 +77,7 @@ def played_meetings(board: Board, results: Results) -> list[dict[Table, Meeting]
         totals = np.add.reduceat(units, first).tolist()
         for stage, table, of_block in zip(results.stages[since:][first].tolist(), tables, totals, strict=True):
             blocks[stage - len(found)].setdefault(tuple(table), []).append(tuple(of_block))
-    found += [{table: Meeting(table, tuple(made), 1) for table, made in each.items()} for each in blocks]
+    found += [{table: Meeting(table, tuple(made)) for table, made in each.items()} for each in blocks]
     return found
 
 

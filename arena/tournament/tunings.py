@@ -1,6 +1,6 @@
 """Tuning runs: logs in which every iteration has a plan of its own, which follows from the one before.
 
-`next_iteration` reads what the log has of the latest one; `follow` goes through all, as verification does.
+`differences` reads what the log has of the latest one; `follow` goes through all, as verification does.
 """
 
 from __future__ import annotations
@@ -76,7 +76,6 @@ class LoggedIteration(NamedTuple):
 
     run: int
     """The run that began it."""
-    plan: ResolvedPlan
     problem: str
     """Why it does not follow from the one before; empty where it does."""
     is_checked: bool
@@ -95,7 +94,7 @@ def follow(store: Store) -> Iterator[LoggedIteration]:
         if not is_tuning(schedule):
             raise StoreError(f"the plan of run {run} is no iteration of a tuning run")
         problem, is_checked = _problem(store, before, plan)
-        yield LoggedIteration(run, plan, problem, is_checked)
+        yield LoggedIteration(run, problem, is_checked)
         before = Tournament(store, plan=plan)
 
 

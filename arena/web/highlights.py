@@ -145,7 +145,7 @@ def _mistakes(log: Log, view: IndexView, rows: np.ndarray) -> list[Highlight]:
             key = view.key(number)
             match = store.match(store.identity_of(key.block), key.lineup)
             first = int(np.searchsorted(view.seat["match"], number))
-            for seat, (size, ply) in _drops(match).items():
+            for seat, (size, ply) in largest_drops(match).items():
                 bot = view.label(int(view.seat["entry"][first + seat]))
                 if size > (worst[bot].size if bot in worst else 0.0):
                     why = f"{bot} expected {size:.2f} less at ply {ply + 1} than a move before"
@@ -153,7 +153,7 @@ def _mistakes(log: Log, view: IndexView, rows: np.ndarray) -> list[Highlight]:
     return [mistake for _, mistake in sorted(worst.items())]
 
 
-def _drops(match: StoredMatch) -> dict[int, tuple[float, int]]:
+def largest_drops(match: StoredMatch) -> dict[int, tuple[float, int]]:
     """Return by seat how far its bot's expected return fell at most between two of its moves, and at which ply."""
     found: dict[int, tuple[float, int]] = {}
     last: dict[int, float] = {}

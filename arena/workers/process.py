@@ -268,8 +268,12 @@ class WorkerProcess:
                 if self._overrun() or (deadline is not None and time.monotonic() > deadline):
                     return self._on_death("timeout")
             return self._connection.recv_bytes()
-        except (EOFError, OSError, ValueError):  # the last one where another thread has ended it meanwhile
+        except (EOFError, OSError):
             return self._on_death("crash")
+        except ValueError:
+            if self.supervisor is not None:
+                raise
+            return self._on_death("crash")  # another thread has ended it meanwhile
 
     def _overrun(self) -> bool:
         """Return whether the worker's deadline has passed; it may write while we read, so look twice."""

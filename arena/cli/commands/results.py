@@ -156,7 +156,8 @@ def plot(
         str,
         typer.Argument(
             metavar="WHAT",
-            help="ratings, responses, crosstable, seats, variance, convergence, lengths, endings or clocks.",
+            help="ratings, responses, crosstable, seats, variance, convergence, misfits, lengths, endings, forfeits, "
+            "clocks, tuning or tuning_lead.",
         ),
     ],
     game: Annotated[str | None, typer.Option(help="Only this game.")] = None,
@@ -193,7 +194,7 @@ def export(
     out: Annotated[Path | None, typer.Option(help="Folder to write to. Default: that of the tournament.")] = None,
     home: Home = None,
 ) -> None:
-    """Write leaderboards, crosstables or matches as files.
+    """Write leaderboards, matches, costs or a paper's table as files.
 
     The plan and the versions are written beside them.
     """

@@ -6,7 +6,6 @@ said when it failed.
 
 from __future__ import annotations
 
-import itertools
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -20,6 +19,7 @@ from arena.results.pages.templates import board_name
 from arena.stats.means import interval, over_blocks
 from arena.store import Store, readable
 from arena.web.catalog import Log, LogCatalog, LogPlan
+from arena.web.highlights import largest_drops
 from arena.web.pages.matches import MatchLine, lines_of
 
 MATCHES_CHOSEN = 10
@@ -37,7 +37,6 @@ class VersionScore(NamedTuple):
     """What a version has reached on a board."""
 
     board: str
-    label: str
     number: int
     matches: int
     score: float
@@ -137,9 +136,7 @@ def _scores(view: IndexView, played: Sequence[tuple[BotVersion, np.ndarray]]) ->
             forfeits = int(np.count_nonzero(view.seat["cause"][rows[here]]))
             change = None if before is None else score - before
             title = board_name(*view.boards[number])
-            lines.append(
-                VersionScore(title, version.label, version.number, int(here.sum()), score, low, high, change, forfeits)
-            )
+            lines.append(VersionScore(title, version.number, int(here.sum()), score, low, high, change, forfeits))
             before = score
         found += reversed(lines)
     return found
@@ -239,11 +236,10 @@ def _reasons(match: StoredMatch, seat: int, number: int) -> list[tuple[float, _F
         if value > 0:
             why = f"It expected {value:+.2f} at ply {1 - ply}, and came in {match.ranks[seat] + 1}."
             found.append((value, _Found(number, AHEAD, why, -ply)))
-    drops = [(before[1] - after[1], -after[0]) for before, after in itertools.pairwise(expected)]
-    size, ply = max(drops, default=(0.0, 0))
+    size, ply = largest_drops(match).get(seat, (0.0, 0))
     if size > 0:
-        why = f"It expected {size:.2f} less at ply {1 - ply} than a move before"
-        found.append((size, _Found(number, SWING, why, -ply)))
+        why = f"It expected {size:.2f} less at ply {ply + 1} than a move before"
+        found.append((size, _Found(number, SWING, why, ply)))
     if lost and seat not in match.forfeits:
         found.append((-float(plies), _Found(number, FAST, f"It had lost after {plies:,} plies")))
     return found

@@ -194,11 +194,12 @@ def bot_page(portal: Portal, request: Request, view: ContestView, bot: ContestBo
 
 
 def own_bot_of(portal: Portal, view: ContestView, versions: list[BotVersion]) -> OwnBot | None:
-    """Return what the author of a bot sees of it; None where nothing has been played yet, or it cannot be read now."""
+    """Return what the author of a bot sees of it; None where nothing has been played yet."""
     try:
-        return own_bot(portal.catalog, portal.catalog.log(view.season()), versions)
-    except ArenaError:
+        log = portal.catalog.log(view.season())
+    except NotFoundError:
         return None
+    return own_bot(portal.catalog, log, versions)
 
 
 def _looks(portal: Portal, view: ContestView, versions: list[BotVersion]) -> list[Look]:

@@ -57,6 +57,7 @@ def test_json_has_the_curve_and_the_claim(arguments, capsys):
 
 
 def test_logs_of_tuning_runs_are_not_merged(arguments, home, tmp_path, capsys):
+    assert run_command([*arguments, "--no-report"]) == 0
     assert run_command(["merge", str(home / "run"), "--into", str(tmp_path / "all.db")]) != 0
     assert "nothing is merged" in capsys.readouterr().err
 

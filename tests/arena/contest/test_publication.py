@@ -137,8 +137,7 @@ def test_the_deadline_brings_the_final_with_the_key_of_the_beginning(home: Home)
     home.rounds()
     assert not is_final_over(home.path, "cup", 1), "what was handed in in time is checked first"
     home.pass_checks()
-    while not home.over:
-        home.rounds()
+    home.drive_to_the_end()
     assert home.over == [("cup", 1)]
     assert home.accounts.contests.get("cup").state == "closed"
     assert is_final_over(home.path, "cup", 1)

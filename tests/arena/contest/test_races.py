@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from contextlib import closing
 from datetime import datetime, timedelta
-from pathlib import Path
-
-import pytest
 
 from arena.accounts import Accounts
 from arena.accounts.submissions import WAITING
@@ -16,12 +12,6 @@ from arena.registry.submissions import store_bundle
 from arena.registry.uploads import uploaded_bot
 from tests.arena.contest.homes import Home, good
 from tests.support.tournaments import PATIENCE
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Iterator[Home]:
-    with closing(Home(tmp_path)) as made:
-        yield made
 
 
 def test_a_bot_handed_in_at_the_deadline_is_checked_before_the_season_ends(home: Home) -> None:
@@ -58,6 +48,5 @@ def test_a_bot_handed_in_at_the_deadline_is_checked_before_the_season_ends(home:
     assert home.accounts.contests.get("cup").state == "open"
     assert not home.over
     home.check()
-    while not home.over:
-        home.rounds()
+    home.drive_to_the_end()
     assert "b1.1" in {version.label for version in home.accounts.submissions.playing("cup")}

@@ -24,7 +24,7 @@ from bots.random_bot import Random
 from tests.arena.match.playing import faulty, play, raising, replayed, streams
 
 SEAT_0_TO_MOVE: Any = SimpleNamespace(current_player=lambda: 0)
-WIN, LOSS, DRAW, DOUBT = (1000, -1000), (-1000, 1000), (0, 0), (600, -600)
+DRAW = (0, 0)
 
 
 class Claims(Random):

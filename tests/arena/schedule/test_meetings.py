@@ -245,7 +245,7 @@ class Outcome:
         self.rng = np.random.default_rng(seed)
 
     def of(self, table):
-        return Meeting(table, (tuple(self.rng.permutation(len(table)).tolist()),), 1)
+        return Meeting(table, (tuple(self.rng.permutation(len(table)).tolist()),))
 
 
 @settings(max_examples=150, deadline=None)
@@ -286,7 +286,7 @@ def test_in_a_double_knockout_only_a_second_defeat_ends_it_and_the_final_may_be_
     def play(*winners):
         tables = [each.meeting.table for each in bracket.present]
         won = {table: next(each for each in table if each in winners) for table in tables}
-        bracket.take({t: Meeting(t, (tuple(int(each == won[t]) for each in t),), 1) for t in tables}, ())
+        bracket.take({t: Meeting(t, (tuple(int(each == won[t]) for each in t),)) for t in tables}, ())
         return [{*table} for table in tables]
 
     assert play(0, 1) == [{0, 3}, {1, 2}]
@@ -304,9 +304,9 @@ def test_a_final_whose_bots_are_all_disqualified_is_won_by_who_got_furthest_of_t
     bracket = Bracket(BracketRules(2, lives, 1), MeetingRule(1, 1, 0.0), [0, 1, 2, 3], [0, 1, 2, 3])
     while [each.name for each in bracket.present] != ["final"]:
         tables = [each.meeting.table for each in bracket.present]
-        bracket.take({table: Meeting(table, ((1, 0),), 1) for table in tables}, ())
+        bracket.take({table: Meeting(table, ((1, 0),)) for table in tables}, ())
     (final,) = (each.meeting.table for each in bracket.present)
-    bracket.take({final: Meeting(final, ((1, 0),), 1)}, {*final})
+    bracket.take({final: Meeting(final, ((1, 0),))}, {*final})
     assert bracket.winner == min({0, 1, 2, 3} - {*final}, key=bracket.places().index)
     assert bracket.winner not in final
 
@@ -341,7 +341,7 @@ def test_the_bot_on_top_keeps_it_when_points_are_equal():
     hill = Hill(board, MeetingRule(1, 2, 1.0), [2, 0, 1])
     for _ in range(2):
         assert hill.present.table == (0, 2)
-        hill.take({(0, 2): Meeting((0, 2), ((1, 1),), 1)}, ())
+        hill.take({(0, 2): Meeting((0, 2), ((1, 1),))}, ())
     assert (hill.holder, hill.present.table) == (2, (1, 2))
-    hill.take({(1, 2): Meeting((1, 2), ((2, 0),), 1)}, {2})
+    hill.take({(1, 2): Meeting((1, 2), ((2, 0),))}, {2})
     assert (hill.holder, hill.present.table, [*hill.waiting]) == (1, (0, 1), [0])

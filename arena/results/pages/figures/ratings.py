@@ -167,19 +167,18 @@ def crosstable(board: BoardResults) -> Figure | None:
     if has_words:
         chart += base.mark_text(fontSize=11, color=INK).encode(text=alt.Text("difference:Q", format="+.2f"))
     chart = chart.properties(width=cell * len(bots), height=(ROW_HEIGHT if has_words else cell) * len(bots))
-    return Figure("Head to head", _crosstable_in_words(pairs), pairs, spec_of(chart))
+    return Figure("Head to head", _crosstable_in_words(pairs, found.apart), pairs, spec_of(chart))
 
 
-def _crosstable_in_words(pairs: pd.DataFrame) -> str:
+def _crosstable_in_words(pairs: pd.DataFrame, together: int) -> str:
     apart = int(((pairs["difference_ci_low"] > 0) | (pairs["difference_ci_high"] < 0)).sum())
-    together = int((pairs["p_adjusted"] <= FAMILY_WISE_ERROR).sum())
     widest = largest(pairs, pairs["difference"].abs())
     lead = widest["difference"]
     winner, loser = (widest["bot"], widest["opponent"])[:: 1 if lead >= 0 else -1]
     return (
         "Mean return of the row's bot minus that of the column's, where both played: blue where the row leads, orange "
         f"where it trails. Of {counted(len(pairs), 'pair')}, {together:,} differ significantly when all are tested at "
-        f"once (Holm, 5 %), {apart:,} when each is taken alone, by its interval. "
+        f"once (Holm, {100 * FAMILY_WISE_ERROR:g} %), {apart:,} when each is taken alone, by its interval. "
         f"The widest is that of {winner} over {loser}, {abs(lead):+.2f}."
     )
 

@@ -64,7 +64,7 @@ class BoardResults:
     entries: Sequence[Entry] = ()
     """Bots of the board, in the order of the plan."""
     curve: pd.DataFrame | None = None
-    """Of a tuning run, as of `arena.results.tuning.learning_curve`, with places of values in their ranges."""
+    """Of a tuning run, as of `arena.results.tuning_curve.curve_of_board`."""
 
 
 @dataclass(frozen=True)
