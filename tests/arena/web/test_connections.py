@@ -272,9 +272,7 @@ def test_where_the_server_is_full_the_slowest_bodies_make_room_and_quick_ones_st
         wait_until(lambda: slow_ones(servers) == 4, "all are slow")
         for slow in bodies[1:]:
             wait_until(lambda: get(address).startswith(b"HTTP/1.1 200"), "a page is shown")
-            other = held.enter_context(
-                connected(address)
-            )  # in place of the page, and quicker
+            other = held.enter_context(connected(address))  # in place of the page, and quicker
             send(other, FORM.format(*address, 9_000).encode() + b"a" * 8_000)
             assert everything(slow) == b""
         send(bodies[0], b"a")
