@@ -194,7 +194,7 @@ def export(
     out: Annotated[Path | None, typer.Option(help="Folder to write to. Default: that of the tournament.")] = None,
     home: Home = None,
 ) -> None:
-    """Write leaderboards, matches, costs or a paper's table as files.
+    """Write leaderboards, matches, costs or a paper as files.
 
     The plan and the versions are written beside them.
     """

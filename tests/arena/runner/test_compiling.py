@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import glob
 import json
 import os
 import re
@@ -124,10 +125,12 @@ def test_ctrl_c_while_code_is_compiled_ends_a_command_at_once(tmp_path):
     environment = os.environ | {"ARENA_CACHE": str(tmp_path / "cache")}
     environment.pop("NUMBA_CACHE_DIR", None)
     command = [sys.executable, "-m", "arena", "warm", "pyramid_punch", "--bot", "uct", "--workers", "1"]
-    process = subprocess.Popen(command, env=environment, cwd=ROOT, stderr=subprocess.PIPE, text=True)
-    wait_until(lambda: bool(list(Path(tmp_path).rglob("warm/*.lock"))), "it compiles")
-    process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=PATIENCE)
+    # glob, not rglob: the command removes folders while they are listed
+    locks = str(tmp_path / "**/warm/*.lock")
+    with subprocess.Popen(command, env=environment, cwd=ROOT, stderr=subprocess.PIPE, text=True) as process:
+        wait_until(lambda: glob.glob(locks, recursive=True), "it compiles")
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130 and said.endswith("error: interrupted\n")
     marks = [path for path in Path(tmp_path).rglob("warm/*") if path.suffix != ".lock"]
     assert marks == [], "it ends before the first piece of code is compiled"
