@@ -131,9 +131,26 @@ class Terminal:
 
     def finish(self) -> int:
         """Let it end; the exit code."""
+        deadline = time.monotonic() + PATIENCE
         while self.read():
-            pass
+            assert time.monotonic() < deadline, f"does not end, but shows:\n{self.screen.text}"
         return self.process.wait(PATIENCE)
+
+    def interrupt(self) -> int:
+        """End it by Ctrl-C; the exit code.
+
+        Where it comes between Python's last look for signals and a blocking read, Python sees it only after the read:
+        so it is typed again, as a person would.
+        """
+        deadline = time.monotonic() + PATIENCE
+        while self.process.poll() is None:
+            assert time.monotonic() < deadline, f"is not interrupted, but shows:\n{self.screen.text}"
+            self.type("\x03")
+            pause = time.monotonic() + 2.0
+            while time.monotonic() < pause:
+                if not self.read():
+                    return self.process.wait(PATIENCE)
+        return self.finish()
 
     def close(self) -> None:
         if self.process.poll() is None:

@@ -324,7 +324,7 @@ def test_the_commands_for_a_new_bot_have_its_name_whatever_it_is(fresh, capsys):
 
 
 def test_init_that_is_interrupted_writes_nothing(fresh, terminal):
-    answer(terminal, ("Game", "epicycle\n"), ("Bots", "\x03"))
-    assert terminal.finish() == 130
+    answer(terminal, ("Game", "epicycle\n"), ("Bots", ""))
+    assert terminal.interrupt() == 130
     assert "error: interrupted" in terminal.screen.text
     assert os.listdir(fresh) == ["my_bot.py"]
