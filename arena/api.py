@@ -19,6 +19,7 @@ from arena.plan.config import Adjudication, Config, read_config
 from arena.plan.resolve import Plan, load_plan, make_plan
 from arena.registry.rules import rules_of
 from arena.results.exported import DATASET_FOLDER, Outputs
+from arena.runner.calibration import given_plan, with_budgets
 from arena.runner.compiling import warm
 from arena.runner.options import RunOptions
 from arena.runner.progress import RatedBoard, in_notebook, notebook_line, script_lines
@@ -132,6 +133,9 @@ def run(
     same_rules: bool = False,
     strict: bool = False,
     watchable: bool = True,
+    recalibrate: bool = False,
+    calibration: str | Path | None = None,
+    calibrated: Callable[[str], None] = lambda line: None,
 ) -> RunResult:
     """Play the missing matches of a tournament, rate it and write its leaderboards and its report.
 
@@ -155,6 +159,10 @@ def run(
 
     `strict` refuses bots that have been withdrawn, which are left out otherwise. `watchable` says whether a server of
     pages under the same user may show matches in play.
+
+    Times a move (`uct:time=20ms`) are calibrated once for the log, which keeps the numbers in its plan; `calibrated` is
+    called with a line for each. `recalibrate` does it anew: that is another plan, in which matches of these bots with
+    the numbers before do not count. `calibration` names a plan.json, or a tournament, whose numbers are taken instead.
     """
     from arena.results.dataset import check_dataset
 
@@ -167,6 +175,7 @@ def run(
         described, source, below = read_config(config)
         plan = make_plan(described, source, below, worker, home, strict)
         folder = home_folder(home) / plan.name
+        given = None if calibration is None else given_plan(calibration, home)
         if report is None:
             report = plan.report and not os.environ.get("ARENA_NO_REPORT")
         shards = Path(dataset) if dataset is not None else folder / DATASET_FOLDER if plan.dataset else None
@@ -175,7 +184,10 @@ def run(
         outputs = Outputs(plan.formats, report, shards, plan.dataset)
         kept = set_aside(folder / LOG_FILE) if fresh else None
         with Tournament.create(folder / LOG_FILE) as tournament:
-            plan = prepare(plan, tournament, same_rules)
+            calibrate = partial(
+                with_budgets, tournament=tournament, worker=worker, given=given, anew=recalibrate, show=calibrated
+            )
+            plan = prepare(plan, tournament, same_rules, calibrate)
             planned(plan, kept)
             with _shown(show) as shown:
                 return _play_and_rate(plan, tournament.store, options, outputs, worker, shown)

@@ -22,7 +22,7 @@ from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 from engine import Game, Parameter, State, UnsupportedError
-from engine.specs import Value
+from engine.specs import Value, refuse_times
 
 API_VERSION = 1
 """Version of what `bots` offers to a bot: this file, `bots/__init__.py`, and the names of `engine` that bots see.
@@ -45,6 +45,17 @@ class OneOf(NamedTuple):
     """The only values allowed, for `Annotated[str, OneOf(("a", "b")), "what it is"]`."""
 
     choices: tuple[Value, ...]
+
+
+class TimeFor(NamedTuple):
+    """A time a move such as `20ms`, which tournaments calibrate, for `Annotated[str, TimeFor("nodes"), "what it is"]`.
+
+    A bot that plays has the calibrated number in its parameter `number`, and need not look at the text. The parameters
+    `instead_of` keep their defaults where a time is given; its own default is "".
+    """
+
+    number: str
+    instead_of: tuple[str, ...] = ()
 
 
 class Expectation:
@@ -173,15 +184,22 @@ def _parameter(cls: type, name: str, hint: Any) -> Parameter:
         raise TypeError(f"{cls.__name__}.{name}: a parameter must be a bool, int, float or str, its default too")
     minimum, maximum = next((extra for extra in extras if isinstance(extra, Between)), (None, None))
     choices = next((extra.choices for extra in extras if isinstance(extra, OneOf)), ())
+    stands_for = next(((extra.number, *extra.instead_of) for extra in extras if isinstance(extra, TimeFor)), ())
+    if stands_for and (kind, default) != (str, ""):
+        raise TypeError(f"{cls.__name__}.{name}: a time must be a str with the default ''")
     help_text = next((extra for extra in extras if isinstance(extra, str)), "")
-    return Parameter(name, kind, kind(default), help_text, minimum, maximum, choices)
+    return Parameter(name, kind, kind(default), help_text, minimum, maximum, choices, stands_for=stands_for)
 
 
 def make_bot(bot_class: type[Bot], game: Game, seat: int, seed: int, params: Mapping[str, Value] | None = None) -> Bot:
-    """Return a prepared bot with `params` over its defaults; raises `UnsupportedError` for a game it does not play."""
+    """Return a prepared bot with `params` over its defaults; raises `UnsupportedError` for a game it does not play.
+
+    A time is refused by a `ParameterError`: tournaments calibrate it.
+    """
     refusal = bot_class.refusal(game)
     if refusal is not None:
         raise UnsupportedError(f"{bot_class.name} {refusal}")
+    refuse_times(bot_class.parameters, params or {}, bot_class.name)
     values = {parameter.name: parameter.default for parameter in bot_class.parameters}
     bot = made(bot_class, game, seat, seed, values | dict(params or {}))
     bot.prepare()

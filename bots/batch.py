@@ -19,7 +19,7 @@ from engine import Game, ParameterError, UnknownNameError, UnsupportedError
 from engine.batch import Policy
 from engine.errors import did_you_mean
 from engine.kernel import bind
-from engine.specs import Value, resolve, split_bot_spec
+from engine.specs import Value, refuse_times, resolve, split_bot_spec
 from engine.state import KernelGame
 
 Values = Mapping[str, Value]
@@ -44,7 +44,9 @@ def policy(spec: str, game: Game) -> Policy | None:
     refusal = known[name].refusal(game)
     if refusal is not None:
         raise UnsupportedError(f"{name} {refusal}")
-    return _made(known[name], game, tuple(resolve(known[name].parameters, options, name).items()))
+    values = resolve(known[name].parameters, options, name)
+    refuse_times(known[name].parameters, values, name)
+    return _made(known[name], game, tuple(values.items()))
 
 
 @functools.cache

@@ -64,7 +64,7 @@ class LearnedMinimax(Minimax):
 
     Idea: `alphabeta` in games without dice, `expectimax` in games with dice, with the evaluation of `learned`.
     Source: as those three bots.
-    Parameters: `nodes`, `depth`, `seconds` and `opponents`, as of `alphabeta` and `expectimax`.
+    Parameters: `nodes`, `depth`, `seconds`, `time` and `opponents`, as of `alphabeta` and `expectimax`.
     Cost: as those bots, with the evaluation of `learned`.
     """
 
@@ -85,7 +85,7 @@ class LearnedUCT(UCT):
 
     Idea: `uct`, with the evaluation of `learned` in place of rollouts; matches that end in the tree count as they end.
     Source: as those two bots.
-    Parameters: `simulations`, `seconds`, `exploration`, `rave`, `solve`, `reuse` and `visits`, as of `uct`;
+    Parameters: `simulations`, `seconds`, `time`, `exploration`, `rave`, `solve`, `reuse` and `visits`, as of `uct`;
     less than 0 for `exploration` and `rave` is what suits the game
     (`UCT_LEARNED` in `bots.heuristics`, else 0.3 and 0). With `rave` only actions in the tree count, as there are no
     others.

@@ -6,11 +6,15 @@ A spec has one canonical form: defaults left out, keys sorted. Anything that is 
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 from engine.errors import NotationError, ParameterError, UnknownNameError, did_you_mean
 
 Value = bool | int | float | str
+
+TIME = re.compile(r"(?P<number>[0-9]{1,7}(?:\.[0-9]{1,6})?)(?P<unit>ms|s)")
+MIN_TIME_MS, MAX_TIME_MS = Decimal("0.1"), Decimal(3_600_000)
 
 GAME_SPEC = re.compile(r"(?P<name>[^():=,\s]+)(?:\((?P<options>.*)\))?", re.DOTALL)
 
@@ -21,7 +25,9 @@ class Parameter:
 
     `kind` is bool, int, float or str. `minimum` and `maximum` are inclusive. `choices` lists the only values
     allowed. `check(value)` may return a canonical form of the value or raise `ParameterError`. A `nested` text is a
-    game spec, with commas and brackets of its own: `check` reads it and makes it canonical.
+    game spec, with commas and brackets of its own: `check` reads it and makes it canonical. A text that `stands_for`
+    other parameters is a time a move, such as `20ms`, which a tournament calibrates into the number that the first of
+    them is; the others keep their defaults.
     """
 
     name: str
@@ -33,6 +39,7 @@ class Parameter:
     choices: tuple[Value, ...] = ()
     check: Callable[[Value], Value] | None = None
     nested: bool = False
+    stands_for: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.name.isidentifier():
@@ -49,9 +56,10 @@ class Parameter:
             raise ParameterError(f"{where}: below the smallest value allowed, {self.minimum:g}")
         if self.maximum is not None and not typed <= self.maximum:  # type: ignore[operator]  # only numbers have bounds
             raise ParameterError(f"{where}: above the largest value allowed, {self.maximum:g}")
-        if self.check is not None:
+        check = canonical_time if self.stands_for else self.check
+        if check is not None:
             try:
-                typed = self.check(typed)
+                typed = check(typed)
             except ParameterError as error:
                 raise ParameterError(f"{where}: {error}") from None
         return typed
@@ -95,7 +103,8 @@ class Parameter:
         return str(value).lower() if self.kind is bool else str(value)
 
     def plain(self) -> dict[str, Any]:
-        """Return all but `check` as plain data."""
+        """Return all but `check` as plain data; `stands_for` where it stands for any."""
+        stands_for = {"stands_for": [*self.stands_for]} if self.stands_for else {}
         return {
             "name": self.name,
             "kind": self.kind.__name__,
@@ -104,7 +113,26 @@ class Parameter:
             "maximum": self.maximum,
             "choices": list(self.choices),
             "help": self.help,
+            **stands_for,
         }
+
+
+def canonical_time(value: Value) -> str:
+    """Return the one spelling of a time a move, such as `20ms` or `1.5s`; raises `ParameterError`."""
+    if value == "":
+        return ""
+    match = TIME.fullmatch(str(value))
+    milliseconds = Decimal(match["number"]) * (1 if match["unit"] == "ms" else 1000) if match else Decimal(0)
+    if not MIN_TIME_MS <= milliseconds <= MAX_TIME_MS:
+        raise ParameterError("must be a time from 0.1ms to 3600s, such as 20ms or 1.5s")
+    number, unit = (milliseconds, "ms") if milliseconds < 1000 else (milliseconds / 1000, "s")
+    text = f"{number:f}"
+    return f"{text.rstrip('0').rstrip('.') if '.' in text else text}{unit}"
+
+
+def seconds_of(time: str) -> float:
+    """Return the seconds of a canonical time."""
+    return float(time[:-2]) / 1000 if time.endswith("ms") else float(time[:-1])
 
 
 _NUMBER = {int: "a whole number", float: "a number"}
@@ -203,6 +231,16 @@ def resolve(parameters: Iterable[Parameter], given: Mapping[str, object], owner:
         if value != values[name]:
             values[name] = value
     return values
+
+
+def refuse_times(parameters: Iterable[Parameter], values: Mapping[str, object], owner: str) -> None:
+    """Raise `ParameterError` for a time a move where nothing calibrates it."""
+    for parameter in parameters:
+        if parameter.stands_for and values.get(parameter.name):
+            raise ParameterError(
+                f"{owner}: {parameter.name}={values[parameter.name]}: tournaments and comparisons alone calibrate it; "
+                f"here give {parameter.stands_for[0]}"
+            )
 
 
 def canonical_options(parameters: Iterable[Parameter], values: Mapping[str, Value]) -> str:

@@ -169,7 +169,7 @@ def print_bot(name: str, as_json: bool, home: Path | None) -> None:
     withdrawn = name in handed_in and handed_in[name].withdrawn and name not in named_bots()
     spec = f"{name}@{handed_in[name].newest.short}" if withdrawn else name
     source, _ = find_bot(spec, home=home)  # an unknown name is refused before a worker starts
-    bot = resolve_bots([BotEntry(bot=spec)], every_board(), home=home)[0]
+    bot = resolve_bots([BotEntry(bot=spec)], every_board(), home=home, calibrates=True)[0]
     if as_json:
         print_json(_bot_data(bot) | (_submission_data(handed_in[source.name]) if source.submitted else {}))
         return

@@ -99,7 +99,7 @@ def run_tournament(
 
     try:
         with naming_the_command(plans):
-            result = play(played, show=show, planned=planned)
+            result = play(played, show=show, planned=planned, calibrated=print_nothing if quiet else print_to_stderr)
     except KeyboardInterrupt:  # while planning, or while rating
         display.end()
         return print_interrupted(ALL_FINISHED)
@@ -112,6 +112,10 @@ def run_tournament(
         folder, manifest = result.dataset
         print_manifest(manifest, folder)
     return code
+
+
+def print_nothing(line: str) -> None:
+    """Leave a line out."""
 
 
 @contextlib.contextmanager

@@ -159,6 +159,8 @@ def details(found: RunStatus) -> Iterator[str]:
             yield f"Disqualified on {where}: {bots}."
         if board.given_out is not None:
             yield f"By results, {where}: {board.given_out:,} of {board.planned:,} matches are given out to tables."
+    for label, text in found.budgets.items():
+        yield f"Calibrated for {label}: {text}."
     yield from found.failed
     if found.workers:
         listed = (

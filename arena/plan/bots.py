@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from arena.core.errors import ArenaError, BotError, ConfigError, UnwritableError
 from arena.core.paths import home_folder
@@ -26,8 +26,19 @@ from arena.schedule.boards import Entry
 from arena.store import BotRow
 from arena.workers.declarations import declaration_of
 from arena.workers.process import WorkerProcess
-from engine import EngineError, Game
-from engine.specs import Value, canonical_options, resolve, split_bot_spec
+from engine import EngineError, Game, ParameterError
+from engine.specs import Value, canonical_options, refuse_times, resolve, seconds_of, split_bot_spec
+
+
+class MoveTime(NamedTuple):
+    """A time a move, to be calibrated for each board into a number."""
+
+    text: str
+    seconds: float
+    parameter: str
+    """Gets the number."""
+    least: int
+    most: int
 
 
 @dataclass(frozen=True)
@@ -64,6 +75,16 @@ class ResolvedBot:
     def options(self) -> str:
         """Its parameters other than the defaults, as in its spec."""
         return self.spec.removeprefix(self.source.name).removeprefix(":")
+
+    @property
+    def time(self) -> MoveTime | None:
+        """The time that it was given in place of a number; None without one, and for bots out of logs."""
+        known = {each["name"]: each for each in self.parameters}
+        for name, each in known.items():
+            if each.get("stands_for") and (text := str(self.params[name])):
+                count = known[each["stands_for"][0]]
+                return MoveTime(text, seconds_of(text), count["name"], int(count["minimum"]), int(count["maximum"]))
+        return None
 
     @property
     def trusted(self) -> bool:
@@ -139,8 +160,12 @@ def resolve_bots(
     worker: WorkerProcess | None = None,
     where: Callable[[int], str] = lambda number: "",
     home: str | Path | None = None,
+    calibrates: bool = False,
 ) -> list[ResolvedBot]:
-    """Find, snapshot and describe bots; raises `ConfigError` that begins with `where` of the bot's number."""
+    """Find, snapshot and describe bots; raises `ConfigError` that begins with `where` of the bot's number.
+
+    Times a move are refused unless they are calibrated afterwards, by `arena.runner.calibration`.
+    """
     found = []
     for number, entry in enumerate(wanted):
         try:
@@ -156,7 +181,7 @@ def resolve_bots(
             own.start()
         for number, bot in enumerate(found):
             try:
-                bots.append(describe_bot(*bot, boards, own))
+                bots.append(describe_bot(*bot, boards, own, calibrates))
             except (BotError, EngineError) as error:
                 raise ConfigError(f"{where(number)}{error}") from None
         return bots
@@ -193,13 +218,22 @@ def describe_bot(
     isolation: Isolation,
     boards: Sequence[tuple[str, int]],
     worker: WorkerProcess,
+    calibrates: bool = False,
 ) -> ResolvedBot:
     """Return a bot with what it declares; `boards` are specs of games with numbers of players.
 
-    Raises `BotError` or `EngineError` where it cannot be used.
+    Times a move are refused unless the caller `calibrates` them. Raises `BotError` or `EngineError` where it cannot be
+    used.
     """
     declaration = declaration_of(source, bundle, isolation, boards, worker)
     params = resolve(declaration.settings, options, source.name)
+    if not calibrates:
+        refuse_times(declaration.settings, params, source.name)
+    for time in declaration.settings:
+        if params[time.name] and (both := options.keys() & set(time.stands_for)):
+            raise ParameterError(
+                f"{source.name}: {time.name}={params[time.name]} stands for {min(both)}, which is given too; give one"
+            )
     changed = canonical_options(declaration.settings, params)
     spec = f"{source.name}:{changed}" if changed else source.name
     fields = declaration.model_dump(include={"about", "games", "players", "parameters", "refusals"})

@@ -23,7 +23,7 @@ from arena.plan.config import Adjudication, Format
 from arena.plan.config import Limits as PlannedLimits
 from arena.registry.game_rules import RulesRecord
 from arena.schedule.blocks import Schedule
-from arena.schedule.boards import Board, Entry
+from arena.schedule.boards import Board, Budget, Entry
 from arena.schedule.comparisons import ComparisonPlan
 from arena.schedule.foreign import FOREIGN_RESULTS_LABEL, ForeignSchedule, is_foreign_name
 from arena.schedule.kinds import kind_named
@@ -50,6 +50,9 @@ Key = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 Count = Annotated[int, Field(ge=0, le=10_000_000)]
 
 
+Budgets = dict[Text, Annotated[dict[Text, Annotated[int, Field(ge=1)]], Field(min_length=1, max_length=1)]]
+
+
 class BoardRecord(Model):
     """A game at a number of players."""
 
@@ -70,6 +73,9 @@ class BoardRecord(Model):
     """Labels of the tables that `counts` are of, where results decide which there are; written only there."""
     adjudication: Adjudication | None = None
     """Rules by which its matches are ended early; written only where there are any."""
+    budgets: Budgets | None = None
+    """By label of a bot with a time a move: the parameter with its number that it was calibrated into here, once for
+    the log; written only where there is one."""
 
 
 class BotRecord(Model):
@@ -190,6 +196,7 @@ class ResolvedPlan(Model):
             if is_foreign_name(board.game) != (self.foreign is not None):
                 raise ValueError(f"the games of foreign results, and no others, are marked '({FOREIGN_RESULTS_LABEL})'")
             _check_players(board)
+            _check_budgets(board, self.bots)
         try:
             schedule = self.schedule()
         except KeyError as error:
@@ -233,7 +240,10 @@ class ResolvedPlan(Model):
             "boards": [
                 {name: getattr(board, name) for name in BOARD_FIELDS}
                 | {"params": json.loads(board.params), "bots": [labels[entry] for entry in board.entries]}
-                | {"adjudication": board.adjudication and board.adjudication._asdict()}
+                | {
+                    "adjudication": board.adjudication and board.adjudication._asdict(),
+                    "budgets": _budgets(board, labels),
+                }
                 | _progress(schedule, index, labels)
                 for index, board in enumerate(schedule.boards)
             ],
@@ -256,7 +266,7 @@ class ResolvedPlan(Model):
         """Return the plan as JSON; equal plans have equal texts."""
         data = self.model_dump(exclude=None if self.foreign else {"foreign"})
         for board in data["boards"]:
-            for name in ("tables", "adjudication"):
+            for name in ("tables", "adjudication", "budgets"):
                 if board[name] is None:
                     del board[name]
         return json.dumps(data, indent=indent, sort_keys=True)
@@ -273,6 +283,10 @@ class ResolvedPlan(Model):
                     params=json.dumps(board.params, sort_keys=True),
                     entries=tuple(places[label] for label in board.bots),
                     adjudication=None if board.adjudication is None else board.adjudication.rules(),
+                    budgets=tuple(
+                        Budget(places[label], *next(iter(budget.items())))
+                        for label, budget in (board.budgets or {}).items()
+                    ),
                     **{name: getattr(board, name) for name in BOARD_FIELDS},
                 )
                 for board in self.boards
@@ -343,6 +357,19 @@ def _progress(schedule: Schedule | None, index: int, labels: Sequence[str]) -> d
     found = stage.tables if stage else None
     tables = None if found is None else [[labels[entry] for entry in table] for table in found]
     return {"counts": [*stage.counts] if stage else None, "disqualified": last_rounds, "tables": tables}
+
+
+def _budgets(board: Board, labels: Sequence[str]) -> dict[str, dict[str, int]] | None:
+    return {labels[entry]: {parameter: count} for entry, parameter, count in board.budgets} or None
+
+
+def _check_budgets(board: BoardRecord, bots: Sequence[BotRecord]) -> None:
+    """Raise `ValueError` for a number that no bot of a board can have got for a time."""
+    params = {bot.label: bot.params for bot in bots if bot.label in board.bots}
+    for label, budget in (board.budgets or {}).items():
+        ((parameter, _),) = budget.items()
+        if type(params.get(label, {}).get(parameter)) is not int:
+            raise ValueError(f"'{label}' has no parameter '{parameter}' to calibrate on the board of {board.game}")
 
 
 def _check_players(board: BoardRecord) -> None:

@@ -134,7 +134,7 @@ def make_plan(
     places = [*entrants]
     playable = [game for _, game in games]
     wanted = [entrant.entry for entrant in entrants.values()]
-    bots = resolve_bots(wanted, playable, folders, worker, lambda number: f"{places[number]}: ", home)
+    bots = resolve_bots(wanted, playable, folders, worker, lambda number: f"{places[number]}: ", home, calibrates=True)
     entries = entries_of(entrants, bots, public_dice=config.dice != "secret")
     boards: list[Board] = []
     left_out: list[str] = []

@@ -60,6 +60,7 @@ class _Parameter(_Form):
     maximum: float | int | None
     choices: Annotated[list[Scalar], Field(max_length=MAX_LIST_LENGTH)]
     help: Text
+    stands_for: Annotated[list[Word], Field(max_length=MAX_LIST_LENGTH)] = Field(default_factory=list)
 
     @model_validator(mode="after")
     def _parts_fit(self) -> _Parameter:
@@ -68,6 +69,8 @@ class _Parameter(_Form):
             raise ValueError(f"a default or choice is no {self.kind}")
         if kind not in (int, float) and (self.minimum, self.maximum) != (None, None):
             raise ValueError("bounds are for numbers")
+        if self.stands_for and (kind, self.default) != (str, ""):
+            raise ValueError("a time must be a str with the default ''")
         return self
 
     @property
@@ -81,7 +84,8 @@ class _Parameter(_Form):
                 self.minimum,
                 self.maximum,
                 tuple(self.choices),
-            )
+            ),
+            stands_for=tuple(self.stands_for),
         )
 
 
@@ -99,6 +103,12 @@ class Declaration(_Form):
     def _no_name_twice(self) -> Declaration:
         if len({each.name for each in self.parameters}) < len(self.parameters):
             raise ValueError("two parameters of one name")
+        if sum(bool(each.stands_for) for each in self.parameters) > 1:
+            raise ValueError("two times")
+        counts = {each.name: each for each in self.parameters if each.kind == "int" and each.minimum is not None}
+        for each in self.parameters:
+            if each.stands_for and (each.stands_for[0] not in counts or counts[each.stands_for[0]].maximum is None):
+                raise ValueError(f"'{each.name}' must stand for a whole number with bounds")
         return self
 
     @property

@@ -115,7 +115,7 @@ def board_costs(tournament: Tournament, index: int) -> pd.DataFrame:
     times = [name for name in COSTS.names if "seconds" in name]
     frame[times] = frame[times].astype(float).round(6)
     frame["visits_per_move"] = frame["visits_per_move"].astype(float).round(1)
-    return with_parameters(frame, entries)
+    return with_parameters(frame, schedule, index)
 
 
 def _mean(values: Sequence[float]) -> float:

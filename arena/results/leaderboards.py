@@ -233,7 +233,7 @@ def leaderboards(
         boards[index].attrs["dice"] = list_dice_kinds(tournament.schedule.dice_kinds(index))
     for index, frame in (early or {}).items():
         _note_adjudicated(frame, tournament, index)
-    return {index: with_parameters(frame, tournament.schedule.entries) for index, frame in boards.items()}
+    return {index: with_parameters(frame, tournament.schedule, index) for index, frame in boards.items()}
 
 
 def board_leaderboard(tournament: Tournament, index: int, plackett_luce: bool = False) -> tuple[pd.DataFrame, int]:

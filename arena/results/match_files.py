@@ -19,7 +19,7 @@ from arena.match.json_lines import LINE_KEYS, match_as_line, with_entries
 from arena.match.stored import StoredMatch
 from arena.results.columns import ANY_PARAMETER, DECIMALS, MATCHES, check_columns
 from arena.results.costs import SeatCost, seat_costs, visits_of
-from arena.results.parameters import parameter_columns
+from arena.results.parameters import calibrated_parameters, entries_on, parameter_columns
 from arena.results.tables import as_csv, render_frame, select_columns
 from arena.schedule.blocks import Block, Schedule
 from arena.schedule.foreign import ForeignSchedule
@@ -85,9 +85,13 @@ def _as_json(items: list[list[Any]]) -> str | None:
 def seat_frames(tournament: Tournament) -> Iterator[pd.DataFrame]:
     """Yield the table of matches (`arena.results.columns.MATCHES`) in pages."""
     schedule = tournament.schedule
-    parameters = [column.tolist() for column in parameter_columns(schedule.entries).values()]
+    also = calibrated_parameters(schedule)
+    parameters = [
+        [column.tolist() for column in parameter_columns(entries_on(schedule, index), also).values()]
+        for index in range(len(schedule.boards))
+    ]
     for page in tournament.matches():
-        rows = (row for block, match in page for row in seat_rows(schedule, parameters, block, match))
+        rows = (row for block, match in page for row in seat_rows(schedule, parameters[block.board], block, match))
         yield _typed(schedule, list(zip(*rows, strict=True)))
 
 
@@ -96,7 +100,8 @@ def table_columns(schedule: Schedule) -> dict[str, str]:
     dtypes: dict[str, str] = {}
     for column in MATCHES.columns:
         if column.name == ANY_PARAMETER:
-            dtypes |= {name: str(each.dtype) for name, each in parameter_columns(schedule.entries).items()}
+            columns = parameter_columns(schedule.entries, calibrated_parameters(schedule))
+            dtypes |= {name: str(each.dtype) for name, each in columns.items()}
         else:
             dtypes[column.name] = column.dtype
     return dtypes

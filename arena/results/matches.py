@@ -29,7 +29,7 @@ def board_matches(tournament: Tournament, board: int) -> pd.DataFrame:
     Columns: `arena.results.columns.BOARD_MATCHES`.
     """
     frame = match_frame(tournament.store, tournament.schedule.boards[board].game, tournament.counted(board))
-    return with_parameters(frame, tournament.schedule.entries)
+    return with_parameters(frame, tournament.schedule, board)
 
 
 def match_frame(store: Store, game: str, found: BoardMatches) -> pd.DataFrame:

@@ -10,6 +10,7 @@ from arena.core.citation import KEY, package_version
 from arena.core.match_ids import list_dice_kinds
 from arena.results.tables import latex_text, markdown_text
 from arena.schedule.blocks import Schedule
+from arena.schedule.boards import budgets_in_words
 from arena.schedule.scheduler import Scheduler
 from arena.stats.multiple import FAMILY_WISE_ERROR
 from arena.tournament.tournament import Tournament
@@ -136,6 +137,13 @@ def _played(tournament: Tournament, matches: int, forfeits: int) -> str:
     lengths = f"random openings of {opened} plies" if opened else "no random openings"
     lengths += ", or none" if opened and 0 in openings else ""
     blocks = sorted({board.blocks for board in schedule.boards})
+    budgets = budgets_in_words(schedule.entries, schedule.boards)
+    calibrated = (
+        " Times a move were calibrated once, in processor time of one machine: "
+        f"{listed([f'{label}, {text}' for label, text in budgets.items()])}."
+        if budgets
+        else ""
+    )
     seats = "1 seat was" if forfeits == 1 else f"{forfeits:,} seats were"
     said = f"{seats} forfeited.{_out_in_words(tournament)}" if forfeits else "No match was forfeited."
     return (
@@ -143,7 +151,7 @@ def _played(tournament: Tournament, matches: int, forfeits: int) -> str:
         f"{boards}, with {lengths}; {matches:,} matches count. Bots: {listed(bots)}. Each set of bots that met played "
         f"blocks (planned: {listed([f'{count:,}' for count in blocks])}) in which seats rotate ({plan.line_ups}), with "
         f"{list_dice_kinds(schedule.dice_kinds()) or 'public'} dice and seed {plan.seed}. A move had a limit of "
-        f"{plan.limits.seconds_per_move:g} s. {said}"
+        f"{plan.limits.seconds_per_move:g} s. {said}{calibrated}"
     )
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from arena.results.columns import PARAMETER
+from arena.schedule.blocks import Schedule
 from arena.schedule.boards import Entry
 
 INT64 = np.iinfo(np.int64)
@@ -31,14 +32,24 @@ def named_parameters(entries: Sequence[Entry]) -> list[str]:
     )
 
 
-def parameter_columns(entries: Sequence[Entry]) -> dict[str, pd.Series]:
+def entries_on(schedule: Schedule, index: int) -> list[Entry]:
+    """Return all entries with the parameters that they play with on a board."""
+    return [schedule.boards[index].entry(schedule.entries, number) for number in range(len(schedule.entries))]
+
+
+def calibrated_parameters(schedule: Schedule) -> set[str]:
+    """Return the parameters that got numbers for times a move on any board."""
+    return {budget.parameter for board in schedule.boards for budget in board.budgets}
+
+
+def parameter_columns(entries: Sequence[Entry], also: Collection[str] = ()) -> dict[str, pd.Series]:
     """Return a column for each parameter that the spec of any of some bots names, by the column's name.
 
-    A row is that of a bot; the value is missing where the bot has no such parameter.
+    A row is that of a bot; the value is missing where the bot has no such parameter. `also` are further parameters.
     """
     return {
         f"{PARAMETER}{name}": _column([entry.params.get(name) for entry in entries])
-        for name in named_parameters(entries)
+        for name in sorted({*named_parameters(entries), *also})
     }
 
 
@@ -58,13 +69,14 @@ def value_text(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def with_parameters(frame: pd.DataFrame, entries: Sequence[Entry]) -> pd.DataFrame:
-    """Return a frame whose column `bot` has labels of bots with the columns of their parameters, last."""
+def with_parameters(frame: pd.DataFrame, schedule: Schedule, index: int) -> pd.DataFrame:
+    """Return a frame of a board whose column `bot` has labels of bots with the columns of their parameters, last."""
     labels = set(frame["bot"])
-    entries = [entry for entry in entries if entry.label in labels]
+    entries = [entry for entry in entries_on(schedule, index) if entry.label in labels]
     place = {entry.label: number for number, entry in enumerate(entries)}
     rows = [place[label] for label in frame["bot"]]
-    added = {name: column.take(rows).set_axis(frame.index) for name, column in parameter_columns(entries).items()}
+    columns = parameter_columns(entries, calibrated_parameters(schedule) if rows else ())
+    added = {name: column.take(rows).set_axis(frame.index) for name, column in columns.items()}
     if not added:
         return frame
     found = frame.assign(**added)

@@ -19,6 +19,7 @@ from arena.core.names import COMPARISONS_FOLDER, PLAYED_FOLDER, is_open_ended
 from arena.core.paths import home_folder
 from arena.match.game_faults import fault_lines, read_faults
 from arena.schedule.blocks import Schedule
+from arena.schedule.boards import budgets_in_words
 from arena.store import Store, Writer, read_writer
 from arena.tournament.logs import find_log, logs_under
 from arena.tournament.tournament import BoardStatus, Tournament
@@ -63,6 +64,8 @@ class RunStatus:
     """Failures of games that stopped boards in the last run."""
     foreign: str
     """What results from elsewhere are, and from which file; empty for matches that were played here."""
+    budgets: dict[str, str]
+    """Numbers that times a move were calibrated into, in words, by label of the bot."""
     resume: str
     """Command that resumes it; empty if unknown or not needed."""
 
@@ -128,6 +131,7 @@ def _run_status(log: Path) -> RunStatus:
         dice=_dice(schedule, open_keys),
         foreign="" if foreign is None else f"{foreign.status} from {one_line(foreign.file)}",
         failed=[] if running or complete else [*fault_lines(read_faults(log.parent), log)],
+        budgets={one_line(label): text for label, text in budgets_in_words(schedule.entries, schedule.boards).items()},
         resume=_resume_command(writer) if writer and not (running or complete) else "",
     )
 

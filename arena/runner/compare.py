@@ -29,6 +29,7 @@ from arena.plan.files import write_plan
 from arena.plan.resolve import Plan, single_plan
 from arena.registry.bundles import MANIFEST_FILE
 from arena.registry.game_rules import rules_of_plugins
+from arena.runner.calibration import with_budgets
 from arena.runner.options import Matchup, RunOptions, StopRule
 from arena.runner.run import Outcome, Progress, Run
 from arena.schedule.blocks import Schedule
@@ -194,7 +195,8 @@ def compare(
         with Tournament.create(folder / LOG_FILE) as tournament:
             _check_name(plan, tournament)
             store = tournament.store
-            plan = with_dice_keys(with_same_rules(plan, store, same_rules), store)
+            plan = with_budgets(with_same_rules(plan, store, same_rules), tournament, worker)
+            plan = with_dice_keys(plan, store)
             planned(plan)
             run = Run(
                 plan,
@@ -233,7 +235,7 @@ def comparison_plan(
     given, wanted = zip(*map(split_label, asked_for), strict=True)
     named = ["A", "B", *(f"filler {number}" for number in range(1, len(wanted) - 1))]
     asked = [BotEntry(bot=spec, isolation=matchup.isolation) for spec in wanted]
-    bots = resolve_bots(asked, [game], (), worker, lambda at: f"{named[at]}: ", home)
+    bots = resolve_bots(asked, [game], (), worker, lambda at: f"{named[at]}: ", home, calibrates=True)
     for name, bot in zip(named, bots, strict=True):
         if bot.refusals[0] is not None:
             raise ConfigError(f"{name}: {bot.label} {bot.refusals[0]}")

@@ -200,7 +200,7 @@ class Schedule:
             yield from ((block.round, block.table, block.identity) for block in self.blocks_of(index))
             return
         orders, (ids, public, _), counts = base_orders(board.players), self._hashers[index], self.counts(index)
-        names = [entry.identity.encode() for entry in entries]
+        names = [name.encode() for name in self._names[index]]
         keys = [json.dumps([entries[entry].key for entry in table])[1:] for table in self.tables[index]]
         for number in range(max(counts, default=0)):
             order = orders[number % len(orders)]
@@ -229,13 +229,26 @@ class Schedule:
         key = self.scheduler.block_name(number, [entries[entry].key for entry in table])
         ids, public, secret = self._hashers[index]
         id = digest(ids, json.dumps(key).encode())
-        rest = id + "".join([entries[entry].identity for entry in order]).encode()
+        names = self._names[index]
+        rest = id + "".join([names[entry] for entry in order]).encode()
         if self._untrusted.isdisjoint(order):
             return [Block(index, number, order, id, digest(public, rest))]
         return [
             Block(index, number, order, id, digest(hasher, rest), self.secret_dice, hash)
             for hash, hasher in secret.items()
         ]
+
+    @functools.cached_property
+    def _names(self) -> list[list[str]]:
+        """What names entries in the identities of blocks, by board: their own identities, and what they calibrated."""
+        usual = [entry.identity for entry in self.entries]
+        found = []
+        for board in self.boards:
+            names = [*usual] if board.budgets else usual
+            for entry, parameter, count in board.budgets:
+                names[entry] += f" {parameter}={count} "
+            found.append(names)
+        return found
 
     @functools.cached_property
     def _untrusted(self) -> frozenset[int]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Self
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from arena.core.adjudication import AdjudicationRules
 
@@ -37,6 +37,15 @@ class Entry:
     """Level that its matches are played with."""
 
 
+class Budget(NamedTuple):
+    """A bot's budget of a move on one board, calibrated from a time."""
+
+    entry: int
+    parameter: str
+    """The parameter that has the number there in place of its default."""
+    number: int
+
+
 @dataclass(frozen=True)
 class Board:
     """One game at one number of players, with all that its matches share."""
@@ -56,6 +65,8 @@ class Board:
     """Whether scores are the game's own utilities."""
     adjudication: AdjudicationRules | None = None
     """When its matches are adjudicated; None for never."""
+    budgets: tuple[Budget, ...] = ()
+    """Of entries with a time in place of a number, at most one each."""
 
     @classmethod
     def of(
@@ -71,6 +82,15 @@ class Board:
         version, utilities = kind.rules_version, kind.own_utilities
         return cls(game.spec, params, game.players, version, entries, blocks, opening, utilities, adjudication)
 
+    def budget(self, place: int) -> Budget | None:
+        """Return what an entry's time is calibrated into here; None without a time."""
+        return next((budget for budget in self.budgets if budget.entry == place), None)
+
+    def entry(self, entries: Sequence[Entry], place: int) -> Entry:
+        """Return an entry with the parameters that it plays with here."""
+        found, budget = entries[place], self.budget(place)
+        return found if budget is None else replace(found, params={**found.params, budget.parameter: budget.number})
+
     @property
     def title(self) -> str:
         """Game and number of players, for people."""
@@ -83,3 +103,12 @@ class Board:
         if len(clean) > MAX_SLUG_CHARS:
             clean = f"{clean[: MAX_SLUG_CHARS - 13]}-{hashlib.blake2b(self.game.encode(), digest_size=6).hexdigest()}"
         return f"{clean}_{self.players}p"
+
+
+def budgets_in_words(entries: Sequence[Entry], boards: Sequence[Board]) -> dict[str, str]:
+    """Return what the time a move of each entry that has one was calibrated into, by its label."""
+    found: dict[str, list[str]] = {}
+    for board in boards:
+        for entry, parameter, count in board.budgets:
+            found.setdefault(entries[entry].label, []).append(f"{count:,} {parameter} on {board.title}")
+    return {label: "; ".join(texts) for label, texts in found.items()}

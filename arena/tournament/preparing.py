@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from arena.plan.files import PLAN_CHANGED, write_plan
@@ -12,15 +13,17 @@ from arena.tournament.same_rules import with_same_rules
 from arena.tournament.tournament import Tournament
 
 
-def prepare(plan: Plan, tournament: Tournament, same_rules: bool) -> Plan:
+def prepare(
+    plan: Plan, tournament: Tournament, same_rules: bool, calibrate: Callable[[Plan], Plan] = lambda plan: plan
+) -> Plan:
     """Return the plan as it is to be played into a log that is open for writing; `same_rules` is as for `api.run`.
 
-    The hashes of secret keys are in plan.json before anything is played. Raises an `ArenaError` for a log of foreign
-    results, or of other rules.
+    `calibrate` returns a plan with the numbers that its times a move stand for. The hashes of secret keys are in
+    plan.json before anything is played. Raises an `ArenaError` for a log of foreign results, or of other rules.
     """
     tournament.check_playable("nothing can be played here; give the configuration another name")
     store = tournament.store
-    plan = with_dice_keys(with_same_rules(plan, store, same_rules), store)
+    plan = with_dice_keys(calibrate(with_same_rules(plan, store, same_rules)), store)
     resolved = plan.resolved()
     if store.runs.has_run():
         before, now = (each.model_copy(update={"rules": {}}) for each in (Tournament(store).plan, resolved))

@@ -21,7 +21,7 @@ def with_same_rules(plan: Plan, store: StoreReader, same_rules: bool) -> Plan:
 
     Without it, raises `ConfigError` for such rules.
     """
-    before = list(_played(_plans(store)))
+    before = list(_played(plans_of(store)))
     versions = {board.game.partition("(")[0]: board.rules_version for board in plan.schedule.boards}
     rules = dict(plan.rules)
     for name, ours in plan.rules.items():
@@ -40,7 +40,7 @@ def with_same_rules(plan: Plan, store: StoreReader, same_rules: bool) -> Plan:
 
 def check_same_rules(logs: Iterable[StoreReader]) -> None:
     """Raise `StoreError` where logs have played a game by different rules under one version."""
-    played = [(log, *each) for log in logs for each in _played(_plans(log))]
+    played = [(log, *each) for log in logs for each in _played(plans_of(log))]
     alike: dict[tuple[str, int], list[RulesRecord]] = {}
     for _, name, version, record in played:
         alike.setdefault((name, version), []).append(record)
@@ -67,7 +67,8 @@ def other_sources(plans: Iterable[ResolvedPlan]) -> list[str]:
     ]
 
 
-def _plans(log: StoreReader) -> Iterator[ResolvedPlan]:
+def plans_of(log: StoreReader) -> Iterator[ResolvedPlan]:
+    """Yield the different plans of a log, in the order of their first runs."""
     for text in log.runs.plans():
         try:
             yield ResolvedPlan.read(json.loads(text), f"{log.path}: a plan cannot be read")

@@ -20,7 +20,7 @@ from arena.match.result import MatchRow
 from arena.match.stored import StoredMatch
 from arena.registry.bundles import Bundle
 from arena.schedule.blocks import MatchSpec
-from arena.schedule.boards import Board
+from arena.schedule.boards import Board, Budget
 from engine.specs import Value
 
 RULES = -1
@@ -98,6 +98,14 @@ class PlannedBot(NamedTuple):
     options: str
     """Those of its spec."""
     isolation: Isolation
+
+    def with_budget(self, budget: Budget) -> PlannedBot:
+        """Return the bot as it plays where its time was calibrated."""
+        name, count = budget.parameter, budget.number
+        options = [*filter(None, self.options.split(","))]
+        if self.params[name] != count:
+            options = sorted([*options, f"{name}={count}"], key=lambda option: option.partition("=")[0])
+        return self._replace(params={**self.params, name: count}, options=",".join(options))
 
 
 class WorkerPlan(NamedTuple):

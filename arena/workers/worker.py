@@ -39,6 +39,7 @@ from arena.match.replay import in_words
 from arena.match.replays import PlayedBefore
 from arena.match.result import MatchRow, row_of
 from arena.registry.loader import is_built_in
+from arena.schedule.boards import Budget
 from arena.workers import messages
 from arena.workers.bot_host import BotHost, refusal
 from arena.workers.compile_once import CompiledCode
@@ -70,7 +71,7 @@ class LoadedPlan:
         self.code = CompiledCode(plan)
         self.compile = functools.cache(self._compile)
         self.game = functools.cache(self._game)
-        self.contestant = functools.cache(self._contestant)
+        self._contestant = functools.cache(self._contestant_with)
 
     def _game(self, board: int) -> engine.Game:
         """Return a board's game with everything that a match calls compiled, so that no bot's clock pays for it."""
@@ -105,15 +106,20 @@ class LoadedPlan:
             bot = self.plan.bots[entry]
             bundle = self.plan.bundle_of(bot)
             if launcher(bot.isolation).in_worker and is_built_in(bundle.files):
-                contestant = self.contestant(entry)
+                contestant = self.contestant(entry, board)
                 if isinstance(contestant, LocalBot):
                     contestant.make(game, 0, 0, contestant.params).prepare()
             else:
                 self.host.compile(bundle, game)
 
-    def _contestant(self, entry: int) -> SeatTaker:
-        """Return what takes a seat for an entry; errors in making it are the bot's fault in each match."""
+    def contestant(self, entry: int, board: int) -> SeatTaker:
+        """Return what takes a seat of a board for an entry; errors in making it are the bot's fault in each match."""
+        return self._contestant(entry, self.plan.boards[board].budget(entry))
+
+    def _contestant_with(self, entry: int, budget: Budget | None) -> SeatTaker:
         bot = self.plan.bots[entry]
+        if budget is not None:
+            bot = bot.with_budget(budget)
         try:
             bundle = self.plan.bundle_of(bot)
         except BotError as error:
@@ -134,7 +140,7 @@ class LoadedPlan:
         bots = [entry for seat, entry in enumerate(seats) if session is None or seat not in session.persons]
         for entry in bots:
             self.compile(block.board, entry)
-        made = {entry: self.contestant(entry) for entry in bots}
+        made = {entry: self.contestant(entry, block.board) for entry in bots}
         contestants = [made[entry] for entry in seats] if session is None else session.entrants(seats, made)
         self.host.restore(seats)
         PRINTED_OUTPUT.take()  # what a match that failed has left
@@ -215,7 +221,7 @@ class Worker:
             case messages.StartSession() if self.plan is not None:
                 return self.play_session(self.plan, message)
             case messages.StartSearch() if self.plan is not None:
-                contestant = self.plan.contestant(0)
+                contestant = self.plan.contestant(0, 0)
                 assert isinstance(contestant, LocalBot)
                 self.searcher = Searcher(self.plan.game(0), contestant)
                 return self.searcher.begin(message)

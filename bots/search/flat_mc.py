@@ -8,7 +8,7 @@ from typing import Annotated, cast
 
 import numpy as np
 
-from bots.base import Between, Bot, first_decision
+from bots.base import Between, Bot, TimeFor, first_decision
 from bots.search import flat_mc_kernel
 from bots.search.utility_range import UtilityRange
 from engine import State
@@ -23,7 +23,8 @@ class FlatMonteCarlo(Bot):
     Idea: a position is worth what random play makes of it; no tree, no heuristics. Dice are rolled within the
     playouts. Ties are broken at random; a forced move is made at once.
     Source: Abramson, "Expected-outcome: a general model of static evaluation", IEEE PAMI 12 (1990).
-    Parameters: `playouts`, random playouts for each legal action, 1 to 1,000,000.
+    Parameters: `playouts`, random playouts for each legal action, 1 to 1,000,000; `time`, such as `20ms`, which a
+    tournament calibrates once into `playouts` for each board.
     Cost: legal actions times `playouts` times a playout, all in compiled code: 0.3 (Epicycle) to 5 microseconds
     (Pyramid Punch with five) a playout. In games without kernels a playout is a random match by `State`, 10 to
     3,000 microseconds.
@@ -33,6 +34,7 @@ class FlatMonteCarlo(Bot):
     needs = ("clone",)
 
     playouts: Annotated[int, Between(1, 1_000_000), "random playouts for each legal action"] = 100
+    time: Annotated[str, TimeFor("playouts"), "processor time a move, calibrated: 20ms, 1.5s"] = ""
 
     def prepare(self) -> None:
         if isinstance(self.game, KernelGame):

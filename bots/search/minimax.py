@@ -12,7 +12,7 @@ from typing import Annotated, ClassVar, cast
 
 import numpy as np
 
-from bots.base import Between, Bot, OneOf, first_decision
+from bots.base import Between, Bot, OneOf, TimeFor, first_decision
 from bots.heuristics import heuristics_of
 from bots.search import maxn_kernel, minimax_kernel
 from bots.search.evaluation import Assessment, heuristic_assessment
@@ -228,6 +228,7 @@ class Minimax(Bot):
         str, OneOf(("auto", "paranoid", "maxn")), "whom the others play against, with three or more"
     ] = "auto"
     seconds: Annotated[float, Between(0, 3600), "time for a move in place of `nodes`; 0 for none"] = 0.0
+    time: Annotated[str, TimeFor("nodes", ("seconds",)), "processor time a move, calibrated: 20ms, 1.5s"] = ""
 
     @classmethod
     def refusal(cls, game: Game) -> str | None:
@@ -293,7 +294,8 @@ class AlphaBeta(Minimax):
     pruning techniques for multi-player games", AAAI (2000).
     Parameters: `nodes`, states visited for a move, 1 to 1,000,000,000 (looking one decision ahead is always
     finished); `depth`, decisions looked ahead at most, 1 to 64; `seconds`, time for a move in place of `nodes`, 0 to
-    3600, 0 for none: with a clock the choice depends on the machine; `opponents`, what the other seats are after when
+    3600, 0 for none: with a clock the choice depends on the machine; `time`, such as `20ms`, which a tournament
+    calibrates once into `nodes` for each board; `opponents`, what the other seats are after when
     there are several: `paranoid`, this seat's loss; `maxn`, each its own gain (max^n: nothing can be cut off, and a
     state costs an evaluation for every player); `auto`, `maxn` with five players, else `paranoid`.
     Near the end it is exact: by default in Midgard with up to 11 cells of ice, and in five of six positions of Epicycle
@@ -316,7 +318,8 @@ class Expectimax(Minimax):
     trees containing chance nodes", Artificial Intelligence 21 (1983).
     Parameters: `nodes`, states visited for a move, 1 to 1,000,000,000 (looking one decision ahead is always
     finished); `depth`, decisions looked ahead at most, 1 to 64; `seconds`, time for a move in place of `nodes`, 0 to
-    3600, 0 for none: with a clock the choice depends on the machine; `opponents`, what the other seats are after when
+    3600, 0 for none: with a clock the choice depends on the machine; `time`, such as `20ms`, which a tournament
+    calibrates once into `nodes` for each board; `opponents`, what the other seats are after when
     there are several: `paranoid`, this seat's loss; `maxn`, each its own gain (max^n: nothing can be cut off, and a
     state costs an evaluation for every player); `auto`, `maxn` with five players, else `paranoid`.
     Cost: about a microsecond a state, so at most 20 milliseconds a move by default: two to three decisions ahead in

@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, cast
 
 import numpy as np
 
-from bots.base import Between, Bot, OneOf, first_decision
+from bots.base import Between, Bot, OneOf, TimeFor, first_decision
 from bots.heuristics import heuristics_of
 from bots.search import uct_kernel
 from bots.search.evaluation import NO_MEMORY, Assessment
@@ -169,7 +169,8 @@ class UCT(Bot):
     search and rapid action value estimation in computer Go" (2011); max^n: Sturtevant, "An analysis of UCT in
     multi-player games" (2008); proofs: Winands, Björnsson and Saito, "Monte-Carlo tree search solver" (2008).
     Parameters: `simulations` a move, 1 to 10,000,000, or `seconds` a move by the clock, up to 3,600 (then
-    `simulations` means nothing, and matches are marked as timed); `exploration`, 0 to 10, the factor of
+    `simulations` means nothing, and matches are marked as timed), or `time` a move, such as `20ms`, which a tournament
+    calibrates once into simulations for each board; `exploration`, 0 to 10, the factor of
     sqrt(ln N / n), a win being 1 and a loss 0; `rave`, 0 (off) to 1,000,000, the simulations of an action, for each
     action there is, at which both means count alike; less than 0 for either is what suits the game (`UCT` in
     `bots.heuristics`, else 0.7 and 0);
@@ -196,6 +197,7 @@ class UCT(Bot):
 
     simulations: Annotated[int, Between(1, 10_000_000), "simulations a move; not used when seconds are given"] = 1000
     seconds: Annotated[float, Between(0.0, 3600.0), "seconds a move by the clock; 0 = by simulations"] = 0.0
+    time: Annotated[str, TimeFor("simulations", ("seconds",)), "processor time a move, calibrated: 20ms, 1.5s"] = ""
     exploration: Annotated[
         float, Between(-1.0, 10.0), "weight of what was tried little; < 0 = as suits the game"
     ] = -1.0

@@ -120,5 +120,9 @@ def test_every_parameter_has_help_and_bounds_that_hold(kind):
                 assert parameter.read(bound, kind.name) == bound
                 with pytest.raises(ParameterError, match=parameter.name):
                     parameter.read(bound + step, kind.name)
+        elif parameter.stands_for:
+            assert parameter.read("0.02s", kind.name) == "20ms"
+            with pytest.raises(ParameterError, match=parameter.name):
+                parameter.read("soon", kind.name)
         elif parameter.kind is str and (kind.name, parameter.name) != ("onnx", "file"):
             assert parameter.choices

@@ -64,6 +64,14 @@ def run(
         bool,
         typer.Option("--watchable/--not-watchable", help="Let `arena serve` show matches in play. Default: yes."),
     ] = True,
+    recalibrate: Annotated[
+        bool,
+        typer.Option("--recalibrate", help="Calibrate times a move anew; matches with the old numbers do not count."),
+    ] = False,
+    calibration: Annotated[
+        str | None,
+        typer.Option(metavar="PLAN", help="Take the numbers for times a move from a plan.json, or a tournament."),
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only the leaderboards.")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Say why bots do not play on some boards.")] = False,
 ) -> int:
@@ -91,6 +99,8 @@ def run(
         same_rules=same_rules,
         strict=strict,
         watchable=watchable,
+        recalibrate=recalibrate,
+        calibration=calibration,
     )
     return run_tournament(config, tournament, play, home, dataset is not None, strict, quiet, verbose)
 

@@ -29,6 +29,7 @@ from arena.results.pages.templates import board_name, single_file, unpacked
 from arena.results.tables import records
 from arena.results.tuning_curve import curve_of_board
 from arena.results.variance import board_variance
+from arena.schedule.boards import budgets_in_words
 from arena.schedule.scheduler import StandingsTable
 from arena.store import Store
 from arena.tournament.counted import BoardMatches
@@ -150,11 +151,14 @@ def plan_facts(resolved: ResolvedPlan) -> dict[str, str]:
             "BLAKE2b-256 of the file": foreign.digest,
             **{f"Column for {what}": column for what, column in foreign.columns.items()},
         }
+    schedule = resolved.schedule()
+    budgets = budgets_in_words(schedule.entries, schedule.boards)
     limits = [f"{name.replace('_', ' ')} {value:g}" for name, value in resolved.limits if value]
     return {
         "Seed": str(resolved.seed),
         "Schedule": resolved.scheduler.made().describe(),
         "Line-ups of a block": resolved.line_ups,
+        **{f"Calibrated for {label}": text for label, text in budgets.items()},
         "Limits of a bot (seconds, MiB)": ", ".join(limits),
         "Forfeits until a bot is disqualified": str(resolved.forfeit_limit or "no limit"),
         **{f"Hash of dice key {number}": key.hash for number, key in enumerate(resolved.secret_keys, 1)},

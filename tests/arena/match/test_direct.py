@@ -153,5 +153,5 @@ def test_only_bots_of_the_list_that_come_with_the_arena_are_asked_directly(tmp_p
     files = {bundle.hash: bundle.files for bundle in (*bundles, greedy)}
     plan = WorkerPlan({}, Limits(), [Board("epicycle", "{}", 2, 1, (0, 1), 1, 0)], bots, files, {})
     loaded = LoadedPlan(plan, lambda *activity: None, BotHost())
-    contestants = [loaded.contestant(entry) for entry in range(3)]
+    contestants = [loaded.contestant(entry, 0) for entry in range(3)]
     assert [isinstance(each, LocalBot) and each.direct for each in contestants] == [True, False, False]

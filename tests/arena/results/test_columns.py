@@ -39,7 +39,7 @@ def frames(tmp_path_factory):
         met = crosstable(matches, PLAYERS)
         return {
             "leaderboard": with_parameters(
-                leaderboard(Tournament(store, plan).counted(0), {0: 5}, plackett_luce=True), plan.entries
+                leaderboard(Tournament(store, plan).counted(0), {0: 5}, plackett_luce=True), plan, 0
             ),
             "utilities": leaderboard(Tournament(store, plan).counted(0)._replace(utilities=True)),
             "crosstable": view_of(met, None, False, True).frame,
