@@ -30,6 +30,7 @@ from arena.plan.resolve import Plan
 from arena.runner.compare import Comparison, compare
 from arena.runner.options import DEFAULT_MAX_BLOCKS, Matchup, StopRule
 from arena.runner.progress import Progress, per_second
+from arena.schedule.boards import budgets_in_words
 from arena.stats.estimates import ScoreEstimate
 from arena.stats.paired import Saving
 from arena.stats.sprt import Sprt
@@ -65,6 +66,8 @@ def print_comparison(
         plans.append(plan)
         for line in plan.remarks:
             print_to_stderr(line)
+        for label, text in budgets_in_words(plan.schedule.entries, plan.schedule.boards).items():
+            print_to_stderr(f"{label} plays with {text}")
 
     def show(progress: Progress, tally: Tally) -> None:
         display.show(lambda: progress_line(progress, tally), stopping=progress.stopping)

@@ -211,3 +211,15 @@ def test_a_time_beyond_the_limit_of_a_move_is_refused(tmp_path):
 def test_a_single_match_refuses_a_time():
     with pytest.raises(ConfigError, match="tournaments and comparisons alone calibrate it; here give simulations"):
         api.play_match("epicycle", ["uct:time=20ms", "greedy"], seed=1)
+
+
+def test_a_comparison_is_calibrated_once_and_says_what_its_bots_play_with(tmp_path, capsys):
+    asked = ["compare", "flat_mc:time=0.1ms", "greedy", "--game", "epicycle", "--home", str(tmp_path)]
+    said = []
+    for blocks in ("1", "2"):
+        assert run_command([*asked, "--fixed", blocks, "--workers", "1"]) == 0
+        said += [line for line in capsys.readouterr().err.splitlines() if line.startswith("flat_mc:time=0.1ms plays")]
+    (log,) = tmp_path.rglob("plan.json")
+    (board,) = json.loads(log.read_text())["boards"]
+    number = board["budgets"][LABEL]["playouts"]
+    assert said == [f"flat_mc:time=0.1ms plays with {number:,} playouts on epicycle, 2 players"] * 2
