@@ -68,12 +68,11 @@ def sit(page, **fields):
     expect(page.locator(TURN_OR_END)).to_be_visible()
 
 
-def click(page, part, touch=False):
+def click(part, touch=False):
     """Click the middle of a part, as a mouse or a finger does."""
     part.evaluate("part => part.scrollIntoView({block: 'center', inline: 'center'})")
-    box = part.bounding_box()
-    press = page.touchscreen.tap if touch else page.mouse.click
-    press(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    press = part.tap if touch else part.click  # again where the page moves in between
+    press()
 
 
 def moved(page, plies):
@@ -97,7 +96,7 @@ def turn_by_pointer(page, number, touch):
     plies = page.locator("#moves li").count()
     while page.locator("#board .can").count() and page.locator("#moves li").count() == plies:
         parts = page.locator("#board .can:not(.picked)")
-        click(page, parts.nth(number % parts.count()), touch)
+        click(parts.nth(number % parts.count()), touch)
         number += 7
 
 
@@ -185,7 +184,7 @@ def test_every_marked_part_works_where_it_is_clicked(visit, game, players, posit
     for action in state["legal"]:
         for step, name in enumerate(action["parts"]):
             part = page.locator(f'#board [data-part="{name}"].can').first
-            click(page, part)
+            click(part)
             if step < len(action["parts"]) - 1:
                 expect(page.locator(f'#board [data-part="{name}"].picked')).to_have_count(1)
         expect(page.locator("#moves")).to_have_value(re.compile(rf"(^| ){re.escape(action['text'])}$"))
@@ -205,13 +204,13 @@ def test_a_guided_first_match_is_solved_by_clicks(visit):
                 check(page)
                 wrong = next((each for each in legal if each["text"] not in lesson.solutions), None)
                 for name in wrong["parts"] if wrong else ():
-                    click(page, page.locator(f'#board [data-part="{name}"].can').first)
+                    click(page.locator(f'#board [data-part="{name}"].can').first)
                 if wrong:
                     expect(page.locator("#praise")).to_contain_text(lesson.hint)
                     page.click("#again")
             page.wait_for_selector("#board .can")
             for name in next(each["parts"] for each in legal if each["text"] == lesson.solutions[0]):
-                click(page, page.locator(f'#board [data-part="{name}"].can').first)
+                click(page.locator(f'#board [data-part="{name}"].can').first)
             expect(page.locator("#praise")).to_contain_text(lesson.praise)
             last = number == len(lessons_of(game).lesson) - 1
             page.click("#play" if last else "#next")
@@ -222,14 +221,14 @@ def test_the_next_task_and_another_try_begin_at_the_words_of_the_task(visit):
     page = visit("learn/epicycle", PHONE, touch=True)
     lesson = lessons_of("epicycle").lesson[0]
     for name in ("hand-0-L", "slot-6"):
-        click(page, page.locator(f'#board [data-part="{name}"].can').first)
+        click(page.locator(f'#board [data-part="{name}"].can').first)
     expect(page.locator("#praise")).to_contain_text("That is legal, but not the task. You put a large piece")
     expect(page.locator("#praise")).to_contain_text(lesson.hint)
     expect(page.locator("#praise")).to_be_in_viewport()
     page.click("#again")
     expect(page.locator("#task")).to_be_in_viewport(ratio=1)
     for name in ("hand-0-S", "slot-8"):
-        click(page, page.locator(f'#board [data-part="{name}"].can').first)
+        click(page.locator(f'#board [data-part="{name}"].can').first)
     expect(page.locator("#praise")).to_contain_text("Well done. You put a small piece")
     page.click("#next")
     expect(page.locator("#task")).to_have_text(lessons_of("epicycle").lesson[1].task)
@@ -275,21 +274,21 @@ def test_all_that_happened_is_told_and_what_has_no_room_is_folded(visit):
 def test_an_illegal_click_explains_itself_and_a_move_is_taken_back(visit):
     page = visit("play?game=epicycle&players=2")
     sit(page, seed="3")
-    click(page, page.locator('#board [data-part="slot-3"]'))
+    click(page.locator('#board [data-part="slot-3"]'))
     expect(page.locator("#explain")).to_contain_text(
         "Slot 3 is 4 slots from the gap, and no piece has more than 3 pips."
     )
     page.route("**/why?*", lambda route: route.fulfill(json={"why": ""}))
-    click(page, page.locator('#board [data-part="slot-3"]'))
+    click(page.locator('#board [data-part="slot-3"]'))
     expect(page.locator("#explain")).to_have_text("slot 3 is not a legal target: choose one of the marked parts.")
     page.unroute("**/why?*")
     before = page.locator("#words").text_content()
-    click(page, page.locator("#board .can").first)
+    click(page.locator("#board .can").first)
     expect(page.locator("#explain")).to_contain_text("now choose one of the marked parts")
     page.keyboard.press("Escape")
     expect(page.locator("#board .picked")).to_have_count(0)
     for _ in range(2):
-        click(page, page.locator("#board .can").first)
+        click(page.locator("#board .can").first)
     moved(page, 0)
     assert page.locator("#words").text_content() != before
     page.click("#back")
