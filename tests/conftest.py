@@ -42,6 +42,7 @@ LONGEST_FIRST = (
     "arena/isolation/test_zoo.py",
     "arena/isolation/test_killed.py",
     "engine/test_contract.py",
+    "engine/test_words.py",
     "bots/test_batch.py",
     "bots/test_plain_search.py",
     "bots/test_contract.py",

@@ -6,6 +6,7 @@ A submitted bot is asked once: its first answers are kept beside its source and 
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
@@ -60,7 +61,9 @@ class _Parameter(_Form):
     maximum: float | int | None
     choices: Annotated[list[Scalar], Field(max_length=MAX_LIST_LENGTH)]
     help: Text
-    stands_for: Annotated[list[Word], Field(max_length=MAX_LIST_LENGTH)] = Field(default_factory=list)
+    stands_for: Annotated[list[Word], Field(max_length=MAX_LIST_LENGTH, exclude_if=operator.not_)] = Field(
+        default_factory=list
+    )
 
     @model_validator(mode="after")
     def _parts_fit(self) -> _Parameter:
