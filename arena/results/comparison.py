@@ -371,7 +371,7 @@ def _remarks(resolved: ResolvedPlan, board: Board, found: BoardMatches, paired: 
         yield f"With {board.players} players Elo is that of the score by convention, and who else sat there matters."
     if blocks == 1:
         yield "One block says nothing of chance: an interval takes two at least."
-    if resolved.schedule().has_stages:
+    if resolved.schedule().scheduler.has_stages:
         kind = resolved.scheduler.made().describe()
         yield f"The schedule was {kind}: the number of blocks depended on results, which intervals do not allow for."
     if resolved.name.startswith(f"{COMPARISONS_FOLDER}/") and blocks < board.blocks:

@@ -95,7 +95,7 @@ APPROXIMATE = (
 def _follows_results(schedule: Schedule) -> bool:
     """Return whether who met whom, or how often, followed from results that count."""
     is_test = schedule.comparison is not None and schedule.comparison.test is not None
-    return schedule.has_stages or schedule.scheduler.has_events or is_test
+    return schedule.scheduler.has_stages or schedule.scheduler.has_events or is_test
 
 
 def _kind_in_words(scheduler: Scheduler) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from arena.core.match_ids import DiceKind
-from arena.schedule.boards import Board
+from arena.schedule.boards import Board, Entry
 
 HASHED_DICE_KINDS = {DiceKind.SECRET: "secret", DiceKind.COMMON: "common"}
 """Kinds of dice as identities have them."""
@@ -26,10 +26,19 @@ class BlockHashers(NamedTuple):
     """For identities of blocks with public dice."""
     secret: dict[str, Any]
     """For those with secret dice, by the hash of their key."""
+    names: Sequence[str]
+    """What names entries in identities: their own, and what their time was calibrated into on this board."""
 
     @classmethod
     def of(
-        cls, board: Board, seed: int, limits_key: Any, permutations: bool, keys: Sequence[str], dice: DiceKind
+        cls,
+        board: Board,
+        entries: Sequence[Entry],
+        seed: int,
+        limits_key: Any,
+        permutations: bool,
+        keys: Sequence[str],
+        dice: DiceKind,
     ) -> BlockHashers:
         """Return the hashers of a board; `dice` is the kind of its secret dice."""
         common = [seed, board.game.partition("(")[0], board.params, board.players]
@@ -37,7 +46,10 @@ class BlockHashers(NamedTuple):
         if board.adjudication is not None:
             rest.append(board.adjudication.key)
         secret = {key: _hasher([*common, [HASHED_DICE_KINDS[dice], key], *rest]) for key in keys or ("",)}
-        return cls(_hasher(common), _hasher([*common, "", *rest]), secret)
+        names = [entry.identity for entry in entries]
+        for entry, parameter, count in board.budgets:
+            names[entry] += f" {parameter}={count} "
+        return cls(_hasher(common), _hasher([*common, "", *rest]), secret, names)
 
 
 def digest(hasher: Any, rest: bytes) -> bytes:

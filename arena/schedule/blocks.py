@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from arena.core.limits import Limits
 from arena.core.match_ids import DiceKind, match_id, stream_ids
@@ -64,6 +64,8 @@ class MatchSpec(NamedTuple):
 class Schedule:
     """All blocks of a plan, made as they are asked for."""
 
+    is_foreign: ClassVar[bool] = False
+    """Whether the results come from elsewhere (`arena.schedule.foreign`)."""
     seed: int
     entries: tuple[Entry, ...]
     boards: tuple[Board, ...]
@@ -87,11 +89,6 @@ class Schedule:
     stages: tuple[Stage | None, ...] = ()
     """Progress of boards whose blocks depend on results, by board; empty until it is known."""
 
-    @property
-    def is_foreign(self) -> bool:
-        """Whether the results come from elsewhere (`arena.schedule.foreign`)."""
-        return False
-
     def stage(self, index: int) -> Stage | None:
         """Return the progress of a board whose blocks depend on results; None for others, and where it is not known."""
         return self.stages[index] if self.stages else None
@@ -101,14 +98,9 @@ class Schedule:
         stage = self.stage(index)
         if stage is not None:
             return stage.counts
-        if self.has_stages:
+        if self.scheduler.has_stages:
             raise ValueError("these blocks follow from the log: arena.tournament.stages.with_stages finds them")
         return self.start(index)
-
-    @property
-    def has_stages(self) -> bool:
-        """Whether blocks depend on results."""
-        return self.scheduler.has_stages
 
     def start(self, index: int) -> Sequence[int]:
         """Return the blocks of each table of a board in the first stage, which of most kinds is the only one."""
@@ -199,16 +191,16 @@ class Schedule:
         if not self.scheduler.has_usual_orders or not self._untrusted.isdisjoint(board.entries):
             yield from ((block.round, block.table, block.identity) for block in self.blocks_of(index))
             return
-        orders, (ids, public, _), counts = base_orders(board.players), self._hashers[index], self.counts(index)
-        names = [name.encode() for name in self._names[index]]
+        orders, hashers, counts = base_orders(board.players), self._hashers[index], self.counts(index)
+        names = [name.encode() for name in hashers.names]
         keys = [json.dumps([entries[entry].key for entry in table])[1:] for table in self.tables[index]]
         for number in range(max(counts, default=0)):
             order = orders[number % len(orders)]
             for table, key, count in zip(self.tables[index], keys, counts, strict=True):
                 if number < count:
                     table = order(table)
-                    id = digest(ids, f"[{number}, {key}".encode())
-                    yield number, table, digest(public, id + b"".join([names[entry] for entry in table]))
+                    id = digest(hashers.ids, f"[{number}, {key}".encode())
+                    yield number, table, digest(hashers.public, id + b"".join([names[entry] for entry in table]))
 
     def block(self, index: int, number: int, table: Table) -> Block:
         """Return the block of a board's table (entries ordered by key) in a round.
@@ -227,9 +219,8 @@ class Schedule:
         entries, players = self.entries, self.boards[index].players
         order = self.scheduler.base_order(players, table, number)
         key = self.scheduler.block_name(number, [entries[entry].key for entry in table])
-        ids, public, secret = self._hashers[index]
+        ids, public, secret, names = self._hashers[index]
         id = digest(ids, json.dumps(key).encode())
-        names = self._names[index]
         rest = id + "".join([names[entry] for entry in order]).encode()
         if self._untrusted.isdisjoint(order):
             return [Block(index, number, order, id, digest(public, rest))]
@@ -237,18 +228,6 @@ class Schedule:
             Block(index, number, order, id, digest(hasher, rest), self.secret_dice, hash)
             for hash, hasher in secret.items()
         ]
-
-    @functools.cached_property
-    def _names(self) -> list[list[str]]:
-        """What names entries in the identities of blocks, by board: their own identities, and what they calibrated."""
-        usual = [entry.identity for entry in self.entries]
-        found = []
-        for board in self.boards:
-            names = [*usual] if board.budgets else usual
-            for entry, parameter, count in board.budgets:
-                names[entry] += f" {parameter}={count} "
-            found.append(names)
-        return found
 
     @functools.cached_property
     def _untrusted(self) -> frozenset[int]:
@@ -278,7 +257,7 @@ class Schedule:
     def _hashers(self) -> list[BlockHashers]:
         """Hashers of block ids and identities, by board."""
         more = self.seed, self.limits.key, self.permutations, self.keys, self.secret_dice
-        return [BlockHashers.of(board, *more) for board in self.boards]
+        return [BlockHashers.of(board, self.entries, *more) for board in self.boards]
 
     def matches(self, block: Block) -> list[MatchSpec]:
         """Return the matches of a block, by line-up."""

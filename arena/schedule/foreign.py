@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from arena.core.match_ids import DiceKind
 from arena.schedule.blocks import Block, MatchSpec, Schedule
@@ -36,6 +36,7 @@ class ForeignSchedule(Schedule):
     block are the matches with the same `Block.id`.
     """
 
+    is_foreign: ClassVar[bool] = True
     has_seats: bool = True
     """Whether seats are known; if not, seat numbers are arbitrary."""
 
@@ -43,10 +44,6 @@ class ForeignSchedule(Schedule):
     def of(cls, schedule: Schedule, has_seats: bool) -> Self:
         """Return a schedule as one of foreign results."""
         return cls(**{each.name: getattr(schedule, each.name) for each in fields(Schedule)}, has_seats=has_seats)
-
-    @property
-    def is_foreign(self) -> bool:
-        return True
 
     def lineups(self, board: Board) -> int:
         return 1

@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from arena.tournament.tournament import Tournament
+
 
 class Extent(NamedTuple):
     """Which blocks of a board's tables are in the plan, as its log decides."""
@@ -20,6 +22,16 @@ class Extent(NamedTuple):
 Extents = Mapping[tuple[str, int], Extent]
 """By game and number of players."""
 Columns = Mapping[str, np.ndarray]
+
+
+def extents_of(tournament: Tournament, decided: bool) -> Extents:
+    """Return the extents of all boards; `decided` is whether no stage follows on any."""
+    schedule = tournament.schedule
+    unknown = schedule.is_foreign or (schedule.scheduler.has_stages and not decided)
+    return {
+        (board.game, board.players): Extent(None if unknown else schedule.counts(index), tournament.disqualified(index))
+        for index, board in enumerate(schedule.boards)
+    }
 
 
 def planned_matches(

@@ -27,7 +27,7 @@ def with_stages(store: Store, schedule: Schedule) -> Schedule:
     if schedule.comparison is not None:
         stage = decided_stage(store, schedule)
         return replace(schedule, stages=(stage,) if stage is not None else ())
-    if not schedule.has_stages:
+    if not schedule.scheduler.has_stages:
         return schedule
     first = tuple(_first_stage(schedule, index) for index in range(len(schedule.boards)))
     schedule = replace(schedule, stages=first)

@@ -20,7 +20,6 @@ from arena.schedule.scheduler import StandingsTable
 from arena.store import Store
 from arena.tournament.counted import BoardMatches, foreign_blocks, read_board, read_foreign
 from arena.tournament.disqualification import find_disqualified, in_plan
-from arena.tournament.extents import Extent, Extents
 from arena.tournament.log_keys import with_complete_blocks, with_disclosed_keys, with_log_keys
 from arena.tournament.logs import find_log
 from arena.tournament.lookup import lineups_in_log
@@ -262,14 +261,3 @@ class Tournament:
             return ()
         tables, results = complete_results(self.store, schedule, board)
         return schedule.scheduler.standings(schedule.boards[board], tables, results, self.labels)
-
-    def extents(self, decided: bool) -> Extents:
-        """Return the extents of all boards; `decided` is whether no stage follows on any."""
-        schedule = self.schedule
-        return {
-            (board.game, board.players): Extent(
-                None if schedule.is_foreign or (schedule.has_stages and not decided) else schedule.counts(index),
-                self.disqualified(index),
-            )
-            for index, board in enumerate(schedule.boards)
-        }

@@ -31,7 +31,7 @@ from arena.results.match_index import ORDERS, MatchIndex, MatchPage
 from arena.results.run_status import RUNNING, RunStatus
 from arena.schedule.blocks import Schedule
 from arena.store import read_writer
-from arena.tournament.extents import Extents
+from arena.tournament.extents import Extents, extents_of
 from arena.tournament.logs import LOG_FILE, logs_under
 from arena.tournament.tournament import Tournament
 from arena.web.compute_process import ComputeProcess
@@ -292,9 +292,9 @@ class LogCatalog:
         def read() -> _LogStatus:
             status = api.status(log.path)
             with Tournament.open(log.path) as tournament:
-                extent = tournament.extents(decided=not running)
+                extents = extents_of(tournament, decided=not running)
             status = replace(status, failed=[self.words(line) for line in status.failed])
-            return _LogStatus(status, self.view(log)[1].total, extent)
+            return _LogStatus(status, self.view(log)[1].total, extents)
 
         key, version = (log.path, "status"), (log.stamp(), running)
         found = self.results.get(key, version, read, patience=STATUS_TIMEOUT_SECONDS, urgent=not running)

@@ -23,6 +23,7 @@ from arena.schedule.kinds.knockout import Knockout
 from arena.schedule.kinds.pyramid import Pyramid
 from arena.schedule.kinds.swiss import Swiss
 from arena.store import SeatRow, Store
+from arena.tournament.extents import extents_of
 from arena.tournament.stages import with_stages
 from arena.tournament.tournament import Tournament
 from tests.arena.tournament.test_disqualification import Workers, counted_in, ids_in, play
@@ -145,7 +146,7 @@ def test_all_that_reads_a_log_finds_the_same_tables(kind, tmp_path, monkeypatch)
         again = ResolvedPlan.model_validate(published).schedule()
         assert [*again.blocks()] == [*tournament.schedule.blocks()]
         assert all(tournament.match(bytes.fromhex(id.partition("-")[0]), 0).labels for id in expected)
-        extents, kept = tournament.extents(decided=True), MatchIndex(tmp_path / "matches.db")
+        extents, kept = extents_of(tournament, decided=True), MatchIndex(tmp_path / "matches.db")
         assert kept.planned(kept.view(), extents).all()
     status = run_status(tmp_path / "matches.db")
     assert status.matches == status.planned == len(expected)
