@@ -1,5 +1,6 @@
 """Property tests draw the same examples on every run, and none depends on the machine's speed."""
 
+import collections
 import contextlib
 import gc
 import hashlib
@@ -15,6 +16,8 @@ from types import SimpleNamespace
 import hypothesis
 import pytest
 from hypothesis.internal.conjecture import providers
+
+from tests.costs import known_costs, quick_cases, test_of
 
 pytest.register_assert_rewrite("tests.engine.contract")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy: starting threads is a fifth of a short command
@@ -62,7 +65,9 @@ no expensive fixture, and draw no keys of dice here (`same_dice_keys`)."""
 def pytest_addoption(parser):
     parser.addoption("--chaos", action="store_true", help="Kill, cut and fill up hundreds of times instead of a few.")
     parser.addoption(
-        "--system", action="store_true", help="Run the long tests, marked `system`, instead of the others."
+        "--system",
+        action="store_true",
+        help="Run the long tests, marked `system` or costly by tests/data/costs.txt, instead of the others.",
     )
 
 
@@ -75,7 +80,7 @@ def pytest_configure(config):
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, handler)
     config.addinivalue_line("markers", "chaos: only run with --chaos")
-    config.addinivalue_line("markers", "system: only run with --system or --chaos; all of tests/system is")
+    config.addinivalue_line("markers", "system: only run with --system or --chaos, or by name; all of tests/system is")
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -122,11 +127,13 @@ def _import_share(config):
 
 
 def pytest_collection_modifyitems(config, items):
+    """Leave out the tests of other lanes; a test that is named with `::` runs in any."""
     chaos, system = config.getoption("--chaos"), config.getoption("--system")
+    is_named, costly = any("::" in argument for argument in config.args), _costly_cases(items)
 
     def is_wanted(item):
-        is_long = item.path.is_relative_to(SYSTEM) or item.get_closest_marker("system") is not None
-        return chaos or (item.get_closest_marker("chaos") is None and is_long == system)
+        is_long = item.path.is_relative_to(SYSTEM) or item.get_closest_marker("system") or item.nodeid in costly
+        return chaos or (item.get_closest_marker("chaos") is None and (is_named or bool(is_long) == system))
 
     left_out = [item for item in items if not is_wanted(item)]
     if left_out:
@@ -134,6 +141,15 @@ def pytest_collection_modifyitems(config, items):
         config.hook.pytest_deselected(items=left_out)
     places = {TESTS / name: place for place, name in enumerate(LONGEST_FIRST)}
     items.sort(key=lambda item: places.get(item.path, len(places)))
+
+
+def _costly_cases(items):
+    """Return the ids of cases for which the short lane has no time."""
+    costs, cases = known_costs(), collections.defaultdict(list)
+    for item in items:
+        cases[test_of(item.nodeid)].append(item.nodeid)
+    found = ({*cases[test]} - quick_cases(cases[test], cost) for test, cost in costs.items() if test in cases)
+    return frozenset(itertools.chain.from_iterable(found))
 
 
 @pytest.fixture(scope="session")

@@ -19,7 +19,7 @@ COMMANDS = vars(get_command(cli))["commands"]
 NESTED = dict(named_commands(get_command(cli)))
 PARAMETERS = [parameter for command in NESTED.values() for parameter in command.params]
 OPTIONS = {option for parameter in PARAMETERS for option in [*parameter.opts, *parameter.secondary_opts]}
-OPTIONS |= {"--help", "--num-cpus"}  # the second one is Ray's
+OPTIONS |= {"--help", "--num-cpus", "--system"}  # the second one is Ray's, the third that of our tests
 CONFIGS = sorted((ROOT / "configs").glob("*.toml"))
 
 
