@@ -259,5 +259,5 @@ def test_a_bot_that_cannot_be_loaded_takes_no_other_bot_off_the_list(plug_in, tm
     done = arena("bots", folder=tmp_path, COLUMNS="100", **environment)
     assert done.returncode == 0 and "random " in done.stdout and "uct " in done.stdout
     warned = done.stderr.splitlines()
-    assert [line.split("'")[1] for line in warned] == ["bad", "missing"]
+    assert [line.split("'")[1] for line in warned] == ["bad", "missing"], done.stderr
     assert "RuntimeError: no dice (raises.py, line 2)" in warned[0]
