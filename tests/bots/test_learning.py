@@ -29,7 +29,7 @@ TRAINED = [
     *(load_game("magic_mids", players) for players in (2, 4)),
     load_game("midgard", 2),
     *(load_game("epicycle", players) for players in (3, 4, 5)),
-    *(load_game("pyramid_punch", players) for players in (3, 4)),
+    *(load_game("pyramid_punch", players) for players in (3, 4, 5)),
 ]
 LARGEST = 2_000_000  # bytes of weights by game
 FEATURED = [
