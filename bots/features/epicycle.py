@@ -27,20 +27,22 @@ ACTIVE = 16
 
 def feature_count(players):
     """Return how many features there are: of hands beside the gap, of the mover and the pie, of three hands."""
-    return players * players * HANDS * NEAR + HANDS * AROUND * TURNS + players * HANDS**3 + players * players
+    return players * TURNS * HANDS * NEAR + HANDS * AROUND * TURNS + players * HANDS**3 + players * players
 
 
 @kernel
 def features(state, seat, active):
     """Write every hand with the pieces it may take, what the mover sees, and who is in; return how many features."""
     players = state.players
-    out = players * players * HANDS * NEAR + HANDS * AROUND * TURNS + players * HANDS**3
+    out = players * TURNS * HANDS * NEAR + HANDS * AROUND * TURNS + players * HANDS**3
     own = NUMBERS[hand_of(state, seat)]
     if own == 0:
         active[0] = out + state.ranks[seat]
         return 1
     mover = max(state.seat, 0)
     wait = mover - seat if mover >= seat else mover - seat + players
+    follower = following(state, mover)
+    turn = 0 if wait == 0 else 1 if follower == seat else 2
     near = around = n = 0
     for offset in (1, 2, 3, 9, 8, 7):
         near = 3 * near + (state.pie >> 2 * offset & 3)
@@ -48,13 +50,11 @@ def features(state, seat, active):
         around = 3 * around + (state.pie >> 2 * offset & 3)
     for i in range(players):
         other = seat + i if seat + i < players else seat + i - players
-        kind = (players * i + wait) * HANDS + NUMBERS[hand_of(state, other)]
+        kind = (TURNS * i + turn) * HANDS + NUMBERS[hand_of(state, other)]
         active[n] = kind * NEAR + near
         n += 1
-    start = players * players * HANDS * NEAR
+    start = players * TURNS * HANDS * NEAR
     moving = NUMBERS[hand_of(state, mover)]
-    follower = following(state, mover)
-    turn = 0 if wait == 0 else 1 if follower == seat else 2
     active[n] = start + (turn * HANDS + moving) * AROUND + around
     start += HANDS * AROUND * TURNS
     active[n + 1] = start + ((wait * HANDS + own) * HANDS + moving) * HANDS + NUMBERS[hand_of(state, follower)]

@@ -3,10 +3,12 @@
 import numpy as np
 
 from engine.kernel import kernel
-from engine.magic_mids.rules import COLUMNS, ROWS, SIZES, SQUARES, square_at
+from engine.magic_mids.rules import COLUMNS, MAX_PLAYERS, ROWS, SIZES, SQUARES, STOCK, square_at
 
 VALUES = 7  # of a square: free, an own small, medium or large mid, another seat's
-HANDS = 6**SIZES  # sizes of a hand, each up to five mids
+# By players: how many mids of each size a hand may have, 0 being one possibility, and how many hands there are
+AMOUNTS = np.array([[1 + mids for mids in STOCK.get(players, (0,) * SIZES)] for players in range(MAX_PLAYERS + 1)])
+HANDS = AMOUNTS.prod(axis=1)
 
 
 def _patterns(steps):
@@ -39,7 +41,8 @@ ACTIVE = PATTERNS + 4 + SQUARES  # the last ones are scratch
 
 def feature_count(players):
     """Return how many features there are: patterns on the board, own hand, and the own with each other hand."""
-    return HANDS_START + (HANDS if players == 2 else players * HANDS) + (players - 1) * HANDS * HANDS
+    hands = int(HANDS[players])
+    return HANDS_START + (hands if players == 2 else players * hands) + (players - 1) * hands * hands
 
 
 @kernel
@@ -81,25 +84,26 @@ def features(state, seat, active):
             code = VALUES * code + squares[COLUMN[column, i]]
         active[count] = COLUMN_START + code
         count += 1
-    hand = hand_code(state.hands[seat])
+    hands = HANDS[players]
+    hand = hand_code(state.hands[seat], players)
     turn = state.seat - seat
     if turn < 0:
         turn += players
-    active[count] = HANDS_START + (0 if players == 2 else turn * HANDS) + hand
+    active[count] = HANDS_START + (0 if players == 2 else turn * hands) + hand
     count += 1
-    start = HANDS_START + (HANDS if players == 2 else players * HANDS)
+    start = HANDS_START + (hands if players == 2 else players * hands)
     for i in range(1, players):
         other = seat + i if seat + i < players else seat + i - players
-        active[count] = start + HANDS * hand + hand_code(state.hands[other])
-        start += HANDS * HANDS
+        active[count] = start + hands * hand + hand_code(state.hands[other], players)
+        start += hands * hands
         count += 1
     return count
 
 
 @kernel
-def hand_code(hand):
+def hand_code(hand, players):
     """Return a number for what a hand holds."""
     code = 0
     for size in range(SIZES):
-        code = 6 * code + (hand >> SQUARES * size & 7)
+        code = AMOUNTS[players, size] * code + (hand >> SQUARES * size & 7)
     return code

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from bots.features.pyramid_punch import ACTIVE, feature_count, features  # noqa: F401 - offered by this module
 from engine.chance import below
 from engine.kernel import kernel
 from engine.pyramid_punch.rules import (

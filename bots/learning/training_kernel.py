@@ -88,14 +88,12 @@ def best_of(values, count, rng):
 
 
 def learn(seat, plies, rate, decay, memory):
-    """Learn from the states of a match, last to first, what each is worth to a seat."""
-    weights, drift, travel, active, trail, by_chance, _, _, _, _, place, tally = memory
-    target, known = 0.0, False
+    """Learn from the states of a match, last to first, what each is worth to a seat; an action or dice ended it."""
+    weights, drift, travel, active, trail, by_chance, _, _, words, _, place, tally = memory
+    target, known = worth(words.view(STATE)[0], seat, place, (weights, active)), True
     for ply in range(plies - 1, -1, -1):
         state = trail[ply].view(STATE)[0]
-        if current_player(state) == TERMINAL:
-            target, known = worth(state, seat, place, (weights, active)), True
-        else:
+        if current_player(state) != TERMINAL:
             count, sign = describe(state, seat, active)
             value = sign * squashed(added(weights, active, count))
             if known:
