@@ -34,7 +34,7 @@ def prompt(state: KernelState, names: Names, chosen: tuple[str, ...]) -> Sentenc
             what += f"; a {SIZE_WORDS[rest[0]]} one would be your third, and put you out"
     else:
         sizes = listed([f"a {SIZE_WORDS[part[-1]]}" for part in parts], "or")
-        what = f"put {sizes} piece into the gap"
+        what = f"put {sizes} piece from hand into the gap"
     return Sentence(names.ask(state.current_player(), what), parts, section=ALLOWED)
 
 

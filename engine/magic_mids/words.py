@@ -31,7 +31,7 @@ def prompt(state: KernelState, names: Names, chosen: tuple[str, ...]) -> Sentenc
         what = f"now choose {_where(state, squares[size])} for the {SIZE_WORDS[size]} mid"
     else:
         (found,) = {*map(tuple, squares.values())}  # sizes that one roll allows go to the same squares
-        what = f"place {a_mid(squares)} on {_where(state, list(found))}"
+        what = f"place {a_mid(squares)} from hand on {_where(state, list(found))}"
         if state.record.roll == THREE_BLANKS:
             what += ", then roll again if the match goes on"
     return Sentence(names.ask(state.current_player(), what), parts, section=PLACEMENT)

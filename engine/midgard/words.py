@@ -29,7 +29,7 @@ def prompt(state: KernelState, names: Names, chosen: tuple[str, ...]) -> Sentenc
         follow = f"; {more} more follow" if more else ""
         return Sentence(f"Three cells are seeded with blizzard at random{follow}.", section=LOKI)
     parts, seat = following(state.targets(), chosen)[1], state.current_player()
-    what = f"drop a {SEAT_NAMES[seat]} tile on an ice cell"
+    what = f"drop a {SEAT_NAMES[seat]} tile on an ice cell, one with no tile beside it"
     if record.declared:
         what += ", or declare too that no ice is left, which ends the match"
     elif record.odin:

@@ -11,12 +11,12 @@ from engine.words import margin, placing
 NAMES = ("Anna", "greedy", "Blue", "uct", "Sky")
 MIDS = "......../......../......../......../........ 555/555 0"
 PROMPTS = {
-    "Place a small, a medium or a large mid on any free square, then roll again if the match goes on.": (
+    "Place a small, a medium or a large mid from hand on any free square, then roll again if the match goes on.": (
         *("magic_mids", 2, {}),
         f"{MIDS} bbb 0",
     ),
-    "Place a small or a medium mid on a free square of column 4.": ("magic_mids", 2, {}, f"{MIDS} ba4 0"),
-    "greedy: put a small, a medium or a large piece into the gap.": (
+    "Place a small or a medium mid from hand on a free square of column 4.": ("magic_mids", 2, {}, f"{MIDS} ba4 0"),
+    "greedy: put a small, a medium or a large piece from hand into the gap.": (
         *("epicycle", 5, {}),
         "SMLSMLSM.S SML/SML/SML/SML/MLL 1 1",
     ),

@@ -131,6 +131,31 @@ def test_every_page_fits_the_screen_and_axe_finds_nothing_serious(addresses, vis
         assert page.locator("main").count() == 1 and page.locator("h1").count() == 1, place
 
 
+TOO_SMALL = """() => {
+    const own = (element) => [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
+    const shown = [...document.querySelectorAll('body *')].filter((each) => each.checkVisibility());
+    const small = shown.filter(own).filter((each) => {
+        const scale = each.ownerSVGElement ? each.getScreenCTM().a || 1 : 1;
+        return scale * parseFloat(getComputedStyle(each).fontSize) < 10.95;
+    });
+    const alone = (link) => link.parentElement.innerText.trim() === link.innerText.trim();
+    const target = (each) => each.matches('button, select, summary') || (each.matches('p > a') && alone(each));
+    const targets = shown.filter(target);
+    const low = targets.filter((each) => each.getBoundingClientRect().height < 24);
+    return [...small, ...low].map((each) => each.textContent.trim().slice(0, 30)).slice(0, 5);
+}"""
+"""Text of less than 11 pixels; buttons, and links that stand alone, of less than 24 (WCAG 2.2)."""
+
+
+@pytest.mark.parametrize("viewport", [PHONE, {"width": 1280, "height": 720}], ids=["phone", "desk"])
+def test_text_and_targets_are_large_enough(addresses, visit, viewport):
+    figures = "/tournaments/shown/figures?board=epicycle_3p"
+    for place in (*addresses, "/games/magic_mids", "/games/pyramid_punch", figures):
+        page = visit(place, viewport)
+        expect(page.locator("body")).not_to_contain_text("being computed")
+        assert page.evaluate(TOO_SMALL) == [], place
+
+
 MOST_BYTES = 200_000
 
 

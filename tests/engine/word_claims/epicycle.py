@@ -28,7 +28,7 @@ def prompt(said):
         return
     legal, gap = naive.plays(table(said.position), int(seat)), pie.index(".")
     if not said.chosen:
-        who, sizes = whole(r"P(\d): put (.*) piece into the gap\.", said.text)
+        who, sizes = whole(r"P(\d): put (.*) piece from hand into the gap\.", said.text)
         assert {SIZES[size.removeprefix("a ")] for size in row(sizes, "or")} == {play[0] for play in legal}
     else:
         warning = r"(?:; a (\w+) one would be your third, and put you out)?"

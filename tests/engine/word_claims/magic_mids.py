@@ -37,7 +37,7 @@ def prompt(said):
         assert claimed == {action for action in legal if action[0] == SIZES[size]}
     else:
         who, what, where, again = whole(
-            r"P(\d): place (.*) on (.*?)(, then roll again if the match goes on)?\.", said.text
+            r"P(\d): place (.*) from hand on (.*?)(, then roll again if the match goes on)?\.", said.text
         )
         assert {size + square for size in sizes_of(what) for square in squares_of(board, where)} == legal
         assert bool(again) == (roll == "bbb")

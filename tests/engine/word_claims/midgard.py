@@ -23,13 +23,17 @@ def prompt(said):
         assert said.text == f"Three cells are seeded with blizzard at random{follow}."
         return
     side = "sea" if mover == "s" else "land"
-    who, tile, rest = whole(r"P(\d): drop a (sea|land) tile on an ice cell(.*)\.", said.text)
+    who, tile, rest = whole(
+        r"P(\d): drop a (sea|land) tile on an ice cell, one with no tile beside it(.*)\.", said.text
+    )
     assert (tile, int(who)) == (side, "sl".index(mover))
     odin = said.options.get("variant") == "odin"
     expected = ", or declare too that no ice is left, which ends the match" if flag == "d" else ""
     first = f", or declare that no ice is left: the match ends if P{1 - int(who)} declares too"
     assert rest == (expected or first * odin)
-    ice = {f"cell-{cell}" for cell, letter in cells_of(said.position).items() if letter == "."}
+    board = cells_of(said.position)
+    ice = {f"cell-{cell}" for cell, letter in board.items() if letter == "."}
+    assert not any(board[near] in "sl" for part in ice for near in neighbours(board, part.removeprefix("cell-")))
     assert {*said.sentence.parts} == ice | ({"declare"} if odin else set())
 
 

@@ -113,6 +113,8 @@ def test_versions_are_compared_on_each_board_and_against_the_same_opponents(ask)
     assert sum(sum(each["newer"]) for each in found["against"]) <= newer["matches"]
     page = ask("Ann", ADDRESSES[0], False).text
     assert "Versions by board" in page and "Head to head" in page
+    assert [f"Version {number}</th>" in page for number in (1, 2, 3)] == [True, True, False]
+    assert page.count("in percentage points") == 2
 
 
 def test_at_most_ten_matches_are_chosen_each_for_one_reason(ask):

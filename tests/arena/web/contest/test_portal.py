@@ -148,6 +148,7 @@ def test_standings_are_those_of_the_file_with_names(cup):
     text = cup.ann.get("/contests/cup").text
     assert text.index("alpha") < text.index("beta") < text.index("of the house")
     assert "▲ 1" in text
+    assert ">Score, %</th>" in text
     assert 'class="mine"' in text
     found = cup.stranger.api("GET", "/contests/cup/standings").json()
     assert [row["bot"] for row in found["overall"]] == ["b1.1", "b2.1", "house:random"]
