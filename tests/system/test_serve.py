@@ -18,7 +18,7 @@ from playwright.sync_api import Page, expect
 from engine import load_game
 from tests.support.installed import Installed
 from tests.support.tournaments import PATIENCE, wait_until
-from tests.system.test_browser import DESK, MILLISECONDS, PHONE, browser, canonical, drawn
+from tests.system.test_browser import DESK, MILLISECONDS, PACKAGED, PHONE, browser, canonical, drawn
 
 __all__ = ["browser"]
 
@@ -149,8 +149,9 @@ TOO_SMALL = """() => {
 
 @pytest.mark.parametrize("viewport", [PHONE, {"width": 1280, "height": 720}], ids=["phone", "desk"])
 def test_text_and_targets_are_large_enough(addresses, visit, viewport):
-    figures = "/tournaments/shown/figures?board=epicycle_3p"
-    for place in (*addresses, "/games/magic_mids", "/games/pyramid_punch", figures):
+    games = [f"/games/{name}" for name in PACKAGED]
+    of_tournament = [f"/tournaments/shown{place}" for place in ("", "/matches", "/figures?board=epicycle_3p")]
+    for place in ("/", "/bots", *games, *of_tournament):
         page = visit(place, viewport)
         expect(page.locator("body")).not_to_contain_text("being computed")
         assert page.evaluate(TOO_SMALL) == [], place
