@@ -261,7 +261,9 @@ class Tournament:
         if not schedule.scheduler.has_standings:
             return ()
         tables, results = complete_results(self.store, schedule, board)
-        return schedule.scheduler.standings(schedule.boards[board], tables, results, self.labels)
+        out = self.disqualified(board)
+        labels = [f"{label} (disqualified)" if entry in out else label for entry, label in enumerate(self.labels)]
+        return schedule.scheduler.standings(schedule.boards[board], tables, results, labels)
 
     def extents(self, decided: bool) -> Extents:
         """Return the extents of all boards; `decided` is whether no stage follows on any."""
