@@ -114,6 +114,8 @@ class Bot(ABC):
     """
     visit_counts = Expectation()
     """A search may set this, while choosing, to how often it has tried actions: `{action: count}`, for datasets."""
+    search_steps = Expectation()
+    """A search may set this, while choosing, to the simulations, nodes or playouts that it took; costs show it."""
     seconds_left: float = math.inf
     """Wall-clock seconds for this move, set before each `choose`; a bot that looks at it must set `timed = True`."""
     timed: bool = False

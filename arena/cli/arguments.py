@@ -14,6 +14,7 @@ from arena.cli.completion import COMPLETIONS
 from arena.isolation import Isolation as Level
 
 if TYPE_CHECKING:
+    from arena.core.adjudication import AdjudicationRules
     from arena.web.addresses import Addresses
 
 
@@ -130,8 +131,34 @@ class SessionOptions:
     keep: Annotated[bool, typer.Option("--keep", help="Keep the match in a log of its own when it is over.")] = False
 
 
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class AdjudicationOptions:
+    """Options about when matches are ended early, behind those of a class that inherits them; None where not given."""
+
+    agreement: Annotated[
+        int | None, typer.Option(help="End matches after so many evaluations of every bot with the same places.")
+    ] = None
+    threshold: Annotated[float | None, typer.Option(help="How sure --agreement has to be. Default: 0.95.")] = None
+    certainty: Annotated[
+        int | None, typer.Option(help="End matches when the referee's search of so many positions proves them.")
+    ] = None
+
+    def rules(self) -> AdjudicationRules | None:
+        """Return the rules that are asked for; raises `ConfigError`."""
+        from arena.plan.config import Adjudication
+
+        given = {name: getattr(self, name) for name in Adjudication.model_fields}
+        given = {name: value for name, value in given.items() if value is not None}
+        return Adjudication.checked(**given) if given else None
+
+    def others(self) -> dict[str, Any]:
+        """Return what other options say, by name; without those that were not given."""
+        rules = {field.name for field in dataclasses.fields(AdjudicationOptions)}
+        return {name: value for name, value in vars(self).items() if name not in rules and value is not None}
+
+
 @dataclasses.dataclass(frozen=True)
-class MatchupOptions:
+class MatchupOptions(AdjudicationOptions):
     """Options of `arena compare` about what is played, as `arena.runner.options.Matchup` has them."""
 
     a: Annotated[str, typer.Argument(metavar="A", help="A bot: name, name:key=value, file.py or folder.")]
@@ -155,7 +182,7 @@ class MatchupOptions:
 
 
 @dataclasses.dataclass(frozen=True)
-class TuneOptions:
+class TuneOptions(AdjudicationOptions):
     """Options of `arena tune` about what is tuned and played; None where nothing was said."""
 
     bot: Annotated[str, typer.Argument(metavar="BOT", help="A bot: name, name:key=value, file.py or folder.")]

@@ -30,7 +30,6 @@ from arena.plan.resolve import Plan
 from arena.runner.compare import Comparison, compare
 from arena.runner.options import DEFAULT_MAX_BLOCKS, Matchup, StopRule
 from arena.runner.progress import Progress, per_second
-from arena.schedule.boards import budgets_in_words
 from arena.stats.estimates import ScoreEstimate
 from arena.stats.paired import Saving
 from arena.stats.sprt import Sprt
@@ -58,7 +57,7 @@ def print_comparison(
     if matchup.game is None:
         raise typer.BadParameter("is missing: a game spec, or the log of matches played, --from", param_hint="--game")
     rule = stop_rule(stop)
-    asked = Matchup(**vars(matchup) | {"fillers": matchup.fillers or (), "seed": matchup.seed or 0})
+    asked = Matchup(**matchup.others(), adjudication=matchup.rules())
     display = Display()
     plans = []
 
@@ -66,8 +65,6 @@ def print_comparison(
         plans.append(plan)
         for line in plan.remarks:
             print_to_stderr(line)
-        for label, text in budgets_in_words(plan.schedule.entries, plan.schedule.boards).items():
-            print_to_stderr(f"{label} plays with {text}")
 
     def show(progress: Progress, tally: Tally) -> None:
         display.show(lambda: progress_line(progress, tally), stopping=progress.stopping)
@@ -75,7 +72,7 @@ def print_comparison(
     started = time.monotonic()
     try:
         with adding_saved_state(lambda: MATCHES_SAVED if plans else ""):
-            found = compare(asked, rule, workers, home, show=show, planned=planned, same_rules=same_rules)
+            found = compare(asked, rule, workers, home, show, planned, same_rules, print_to_stderr)
     except KeyboardInterrupt:  # while planning
         display.end()
         return print_interrupted("every match that was finished is")

@@ -20,7 +20,7 @@ def print_costs(boards: BoardOptions) -> None:
 def _print_board(at: BoardName, frame: pd.DataFrame) -> None:
     out = Output()
     out.print(f"{at[0]}, {at[1]} players", style="bold")
-    if frame["visits_per_move"].isna().all():
-        frame = frame.drop(columns="visits_per_move")
+    unknown = [name for name in ("search_steps_per_move", "visits_per_move") if frame[name].isna().all()]
+    frame = frame.drop(columns=unknown)
     out.print(fitted_table(COSTS.cells(frame), ["bot"], (), out.width))
     out.print()

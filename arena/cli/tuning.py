@@ -74,7 +74,7 @@ def print_tuning(
 
 def request_of(options: TuneOptions) -> TuneRequest:
     """Return what the options ask for; raises `ConfigError`."""
-    given = {name: value for name, value in vars(options).items() if value is not None}
+    given = options.others()
     for name, plural in (("game", "games"), ("param", "params")):
         given[plural] = given.pop(name, [])
     if "players" in given:
@@ -82,7 +82,7 @@ def request_of(options: TuneOptions) -> TuneRequest:
             given["players"] = [int(each) for each in given["players"].split(",")]
         except ValueError:
             raise ConfigError(f"players = '{given['players']}': must be numbers, 2 or 2,3") from None
-    return TuneRequest(**given)
+    return TuneRequest(**given, adjudication=options.rules())
 
 
 def progress_line(step: Step) -> str:

@@ -18,7 +18,7 @@ from arena.accounts.submissions import Allowance
 from arena.core.errors import ConfigError
 from arena.core.models import Model, as_tuple, read_toml, validated
 from arena.core.names import plain_name
-from arena.plan.config import GameEntry, Limits
+from arena.plan.config import Adjudication, GameEntry, Limits
 from engine.errors import EngineError
 from engine.specs import split_bot_spec
 
@@ -144,6 +144,7 @@ class ContestConfig(Calendar, Rounds):
     """Whether matches in play are shown."""
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
     limits: ContestLimits = ContestLimits()
+    adjudication: Adjudication = Adjudication()
 
     _listed = field_validator("boards", "house", mode="before")(as_tuple)
 
@@ -161,6 +162,10 @@ class ContestConfig(Calendar, Rounds):
             except EngineError as error:
                 raise ValueError(str(error)) from None
         return value
+
+    def adjudication_of(self, entry: GameEntry) -> Adjudication:
+        """Return what is set for the boards of an entry: its own, or the contest's."""
+        return entry.adjudication or self.adjudication
 
     @property
     def shown_title(self) -> str:
@@ -196,11 +201,13 @@ def read_contest(path: Path) -> ContestConfig:
 
 def contest_from(data: dict[str, Any], source: str = "contest") -> ContestConfig:
     """Return the configuration in plain data; `source` is what errors name."""
-    config = validated(ContestConfig, data, source, {"boards": GameEntry, "limits": ContestLimits})
+    sections: dict[str, type[Model]] = {"boards": GameEntry, "limits": ContestLimits, "adjudication": Adjudication}
+    config = validated(ContestConfig, data, source, sections)
     for number, entry in enumerate(config.boards):
         try:
             for kind, options, players in entry.shapes():
-                engine.load_game(kind.spec(kind.resolve(options)), players)
-        except EngineError as error:
+                game = engine.load_game(kind.spec(kind.resolve(options)), players)
+                config.adjudication_of(entry).rules_on(game)
+        except (ConfigError, EngineError) as error:
             raise ConfigError(f"{source}: boards[{number}]: {error}") from None
     return config

@@ -36,7 +36,11 @@ def games_of(config: ContestConfig) -> list[tuple[Game, int]]:
 
 def boards_of(config: ContestConfig) -> tuple[Board, ...]:
     """Return the boards of a contest, on which nobody plays yet."""
-    return tuple(Board.of(game, (), 1, opening) for game, opening in games_of(config))
+    adjudication = [config.adjudication_of(entry) for entry in config.boards for _ in entry.shapes()]
+    return tuple(
+        Board.of(game, (), 1, opening, each.rules_on(game))
+        for (game, opening), each in zip(games_of(config), adjudication, strict=True)
+    )
 
 
 def stored_version(version: BotVersion) -> Version:

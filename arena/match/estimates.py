@@ -1,4 +1,4 @@
-"""What bots tell of their search: expected returns of all seats, a line of play, and visit counts of actions.
+"""What bots tell of their search: expected returns of all seats, a line of play, visit counts, and its steps.
 
 Whatever a bot gives is read here, quantised, and packed for the log. It follows from floating-point arithmetic that may
 differ between processors, so no digest that is compared covers it.
@@ -35,8 +35,12 @@ MAX_MATCH_VISIT_COUNTS = 100_000
 """Visit counts of a match; none are kept after the move with which they reach it."""
 MAX_VISIT_COUNT = 2**31 - 1
 """Largest visit count."""
+MAX_SEARCH_STEPS = 2**63 - 1
+"""Largest number of steps of a search."""
 MAX_UNPACKED_BYTES = 2**22
 """Largest size in bytes of those of a match when they are unpacked."""
+PROTOCOL_KEYS = ("evaluation", "line", "visit_counts", "search_steps")
+"""Keys of the protocol by which a bot tells them, with its action."""
 DAMAGED_MESSAGE = "the log is damaged: a match's evaluations cannot be read"
 
 
@@ -49,6 +53,8 @@ class Estimate(NamedTuple):
     """Actions from its own move on, chance outcomes included, as numbers of the engine; nobody has checked them."""
     visit_counts: Mapping[int, int] = MappingProxyType({})
     """How often its search had tried legal actions, by their numbers; empty where it did not say."""
+    search_steps: int = 0
+    """Simulations, nodes or playouts that its search took for the move; 0 where it did not say."""
 
 
 NO_ESTIMATE = Estimate(None, ())
@@ -63,10 +69,11 @@ class SearchInfo(NamedTuple):
     wrong: int = 0
     visit_counts: Sequence[int] = ()
     """Action, count, action, count, ... by action."""
+    search_steps: int = 0
 
 
-PackedEstimate = tuple[int, Sequence[int], Sequence[int], Sequence[int]]
-"""Ply, evaluation in steps, line, and visit counts as in `SearchInfo`."""
+PackedEstimate = tuple[int, Sequence[int], Sequence[int], Sequence[int], int]
+"""Ply, evaluation in steps, line, visit counts and steps of the search, as in `SearchInfo`."""
 
 
 def read_search_info(given: Mapping[str, object], action: int, state: State) -> SearchInfo:
@@ -89,7 +96,8 @@ def read_search_info(given: Mapping[str, object], action: int, state: State) -> 
     evaluation = part("evaluation", lambda value: evaluation_in_steps(value, state.game.players))
     line = part("line", lambda value: read_line(value, action))
     counts = part("visit_counts", lambda value: read_visit_counts(value, state))
-    return SearchInfo(evaluation, line, wrong, counts or ())
+    steps = part("search_steps", lambda value: [read_search_steps(value)])
+    return SearchInfo(evaluation, line, wrong, counts or (), *steps)
 
 
 def evaluation_in_steps(value: object, players: int) -> list[int]:
@@ -129,6 +137,14 @@ def read_visit_counts(value: Any, state: State) -> list[int]:
     return [number for pair in sorted(counts.items()) for number in pair]
 
 
+def read_search_steps(value: object) -> int:
+    """Return the steps of a search; raises an error of any kind unless it is a whole number within bounds."""
+    steps = as_int(value)
+    if not 0 <= steps <= MAX_SEARCH_STEPS:
+        raise ValueError
+    return steps
+
+
 def _items(value: Any, most: int) -> list[Any]:
     """Return the items of a list, a tuple or an array, at most one more than `most`; raises for anything else."""
     if not isinstance(value, (list, tuple)):
@@ -140,7 +156,7 @@ def _items(value: Any, most: int) -> list[Any]:
 
 def pack_estimates(kept: Iterable[PackedEstimate]) -> str:
     """Return the estimates of a match as base64 over deflated text, for `unpack_estimates`; empty for none."""
-    text = " ".join([":".join([str(ply), *(",".join(map(str, part)) for part in parts)]) for ply, *parts in kept])
+    text = " ".join([pack_part(*each) for each in kept])
     return base64.b64encode(zlib.compress(text.encode(), 6)).decode() if text else ""
 
 
@@ -162,9 +178,14 @@ def unpack_estimates(packed: str, players: int, plies: int) -> list[PackedEstima
     return kept
 
 
+def pack_part(ply: int, evaluation: Sequence[int], line: Sequence[int], counts: Sequence[int], steps: int = 0) -> str:
+    lists = ":".join([",".join(map(str, numbers)) for numbers in (evaluation, line, counts)])
+    return f"{ply}:{lists}:{steps}" if steps else f"{ply}:{lists}"
+
+
 def unpack_part(part: str) -> PackedEstimate:
-    ply, evaluation, line, visit_counts = part.split(":")
-    return int(ply), _numbers(evaluation), _numbers(line), _numbers(visit_counts)
+    ply, evaluation, line, visit_counts, steps = (f"{part}:0" if part.count(":") == 3 else part).split(":")
+    return int(ply), _numbers(evaluation), _numbers(line), _numbers(visit_counts), int(steps)
 
 
 def _numbers(text: str) -> list[int]:
@@ -176,7 +197,7 @@ def check_estimates(kept: Sequence[PackedEstimate], players: int, plies: int) ->
     at = [ply for ply, *_ in kept]
     fits = at == sorted(set(at)) and len(at) <= MAX_MATCH_ESTIMATES and (not at or 0 <= at[0] <= at[-1] < plies)
     visited = 0
-    for _, evaluation, line, counts in kept:
+    for _, evaluation, line, counts, steps in kept:
         actions = counts[::2]
         fits = fits and (not counts or visited < MAX_MATCH_VISIT_COUNTS) and len(counts) <= 2 * MAX_MOVE_VISIT_COUNTS
         fits = fits and not len(counts) % 2 and list(actions) == sorted({*actions})
@@ -188,15 +209,17 @@ def check_estimates(kept: Sequence[PackedEstimate], players: int, plies: int) ->
             and all(-EVALUATION_STEPS <= value <= EVALUATION_STEPS for value in evaluation)
         )
         fits = fits and len(line) <= MAX_LINE_PLIES and all(0 <= action <= MAX_LINE_ACTION for action in line)
-        fits = fits and bool(evaluation or line or counts)
+        fits = fits and 0 <= steps <= MAX_SEARCH_STEPS and bool(evaluation or line or counts or steps)
     if not fits:
         raise StoreError(DAMAGED_MESSAGE)
 
 
-def estimate_of(evaluation: Sequence[int], line: Sequence[int], visit_counts: Sequence[int]) -> Estimate:
+def estimate_of(
+    evaluation: Sequence[int], line: Sequence[int], visit_counts: Sequence[int], search_steps: int
+) -> Estimate:
     """Return an estimate from its packed parts."""
     counts = dict(zip(visit_counts[::2], visit_counts[1::2], strict=True))
-    return Estimate(tuple(value / EVALUATION_STEPS for value in evaluation) or None, tuple(line), counts)
+    return Estimate(tuple(value / EVALUATION_STEPS for value in evaluation) or None, tuple(line), counts, search_steps)
 
 
 def line_notation(state: State, line: Iterable[int]) -> tuple[str, ...]:
@@ -215,7 +238,7 @@ def line_notation(state: State, line: Iterable[int]) -> tuple[str, ...]:
 
 def read_protocol_info(answer: Mapping[str, object], action: int, state: State) -> SearchInfo | None:
     """Return what a bot of the protocol gave with an action in a state, its actions in notation; None for nothing."""
-    given: dict[str, object] = {name: answer.get(name) for name in ("evaluation", "line", "visit_counts")}
+    given: dict[str, object] = {name: answer.get(name) for name in PROTOCOL_KEYS}
     if all(value is None for value in given.values()):
         return None
     for name, read in (("line", parse_line), ("visit_counts", parse_visit_counts)):
@@ -237,7 +260,9 @@ def write_protocol_info(given: SearchInfo, state: State) -> dict[str, object]:
     if given.visit_counts:
         pairs = zip(given.visit_counts[::2], given.visit_counts[1::2], strict=True)
         told["visit_counts"] = {state.action_to_string(action): count for action, count in pairs}
-    free = [name for name in ("evaluation", "line", "visit_counts") if name not in told]
+    if given.search_steps:
+        told["search_steps"] = given.search_steps
+    free = [name for name in PROTOCOL_KEYS if name not in told]
     return told | dict.fromkeys(free[: given.wrong], False)
 
 

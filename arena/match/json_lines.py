@@ -31,8 +31,16 @@ LineEstimate = tuple[
     list[Annotated[float, Field(allow_inf_nan=False)]] | None,
     list[int],
     list[Annotated[tuple[int, int], BeforeValidator(as_tuple)]],
+    int,
 ]
-"""Ply, evaluation, line, and visit counts by action."""
+"""Ply, evaluation, line, visit counts by action, and steps of the search."""
+
+
+def with_steps(value: object) -> object:
+    """Return a list of an estimate as a tuple, without steps of the search where they are left out."""
+    return (*value, 0)[:5] if isinstance(value, list) and len(value) in (4, 5) else value
+
+
 Count = Annotated[int, Field(ge=0, lt=2**63)]
 Score = Annotated[int, Field(gt=-(2**63), lt=2**63)] | Annotated[float, Field(allow_inf_nan=False)] | None
 
@@ -75,7 +83,7 @@ class Line(PlannedLine):
     timed: bool
     forfeits: list[Forfeit]
     notes: list[Annotated[tuple[int, str], BeforeValidator(as_tuple)]]
-    evaluations: list[Annotated[LineEstimate, BeforeValidator(as_tuple)]]
+    evaluations: list[Annotated[LineEstimate, BeforeValidator(with_steps)]]
 
     @model_validator(mode="after")
     def _fits_together(self) -> Line:
@@ -101,7 +109,7 @@ class Line(PlannedLine):
         except (StoreError, OverflowError):
             raise ValueError(
                 f"evaluations: must belong to plies, one each in their order, with {self.players} returns from -1 to 1 "
-                f"or null, a line of at most {MAX_LINE_PLIES} actions, and visit counts by action"
+                f"or null, a line of at most {MAX_LINE_PLIES} actions, visit counts by action, and steps of the search"
             ) from None
         return self
 
@@ -143,7 +151,8 @@ def match_as_data(match: StoredMatch) -> dict[str, Any]:
         "forfeits": [{"seat": seat, "cause": cause, "ply": ply} for seat, (cause, ply) in match.forfeits.items()],
         "notes": match.notes,
         "evaluations": [
-            [ply, evaluation, line, [*counts.items()]] for ply, (evaluation, line, counts) in match.estimates.items()
+            [ply, evaluation, line, [*counts.items()], *([steps] if steps else [])]
+            for ply, (evaluation, line, counts, steps) in match.estimates.items()
         ],
     }
 
@@ -191,8 +200,14 @@ def _match(content: bytes, where: str) -> StoredMatch:
 def packed_estimates_of(given: Sequence[LineEstimate]) -> list[PackedEstimate]:
     """Return evaluations of a line as they are packed."""
     return [
-        (ply, [round(EVALUATION_STEPS * value) for value in evaluation or ()], line, [*chain.from_iterable(counts)])
-        for ply, evaluation, line, counts in given
+        (
+            ply,
+            [round(EVALUATION_STEPS * value) for value in evaluation or ()],
+            line,
+            [*chain.from_iterable(counts)],
+            steps,
+        )
+        for ply, evaluation, line, counts, steps in given
     ]
 
 

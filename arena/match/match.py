@@ -43,14 +43,14 @@ class Annotations:
 
     def add_estimate(self, ply: int, seat: int, info: SearchInfo) -> None:
         """Keep a bot's estimate, unless the match has too many already, and count its wrong parts."""
-        evaluation, line, wrong, counts = info
+        evaluation, line, wrong, counts, steps = info
         if self._visit_counts >= MAX_MATCH_VISIT_COUNTS:
             counts = ()
         if wrong:
             self.dropped[seat] = self.dropped.get(seat, 0) + wrong
-        if (evaluation or line or counts) and self.has_room:
+        if (evaluation or line or counts or steps) and self.has_room:
             self._visit_counts += len(counts) // 2
-            self.estimates.append((ply, evaluation, line, counts))
+            self.estimates.append((ply, evaluation, line, counts, steps))
 
 
 class Match:

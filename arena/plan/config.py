@@ -26,6 +26,7 @@ from arena.schedule.kinds import kinds
 from arena.schedule.kinds.round_robin import RoundRobin
 from arena.schedule.openings import opening_plies
 from arena.schedule.scheduler import Scheduler
+from engine import Game
 from engine.errors import EngineError, did_you_mean
 from engine.loading import load
 from engine.specs import split_bot_spec, split_game_spec
@@ -106,6 +107,19 @@ class Adjudication(Model):
         """Return the rules; None where no match can be adjudicated."""
         rules = AdjudicationRules(**self.model_dump())
         return rules if rules.is_on else None
+
+    def rules_on(self, game: Game) -> AdjudicationRules | None:
+        """Return the rules on a game; raises `ConfigError` for one whose results are more than places."""
+        return adjudicable(self.rules(), game)
+
+
+def adjudicable(rules: AdjudicationRules | None, game: Game) -> AdjudicationRules | None:
+    """Return rules that are on; raises `ConfigError` for them where the game's results are more than places."""
+    if rules is None or not rules.is_on:
+        return None
+    if game.type.own_utilities:
+        raise ConfigError(f"adjudication: not with {game.spec}, whose utilities do not follow from places")
+    return rules
 
 
 class GameEntry(Model):

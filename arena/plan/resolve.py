@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from arena.core.adjudication import AdjudicationRules
 from arena.core.errors import ConfigError
 from arena.core.limits import Limits
 from arena.core.match_ids import DiceKind
@@ -201,12 +200,6 @@ def warm_plan(games: Sequence[Game], bots: Sequence[ResolvedBot]) -> Plan:
     return Plan("warm", Schedule(0, entries, tuple(boards), False, RoundRobin(), Limits()), tuple(bots), (), ())
 
 
-def check_adjudicable(game: Game, rules: AdjudicationRules | None) -> None:
-    """Raise `ConfigError` for rules of adjudication in a game whose results are more than places."""
-    if rules is not None and game.type.own_utilities:
-        raise ConfigError(f"adjudication: not with {game.spec}, whose utilities do not follow from places")
-
-
 def _board(config: Config, entry: GameEntry, game: Game, playing: list[int], number: int, where: str) -> Board:
     """Return a board of those of a `number` of bots that play there; raises `ConfigError` that begins with `where`."""
     if len(playing) < game.players:
@@ -216,8 +209,7 @@ def _board(config: Config, entry: GameEntry, game: Game, playing: list[int], num
         )
     try:
         opening = checked_plies(entry.opening or config.opening, game)
-        rules = (entry.adjudication or config.adjudication).rules()
-        check_adjudicable(game, rules)
+        rules = (entry.adjudication or config.adjudication).rules_on(game)
         return Board.of(game, tuple(playing), entry.blocks or config.blocks, opening, rules)
     except ConfigError as error:
         raise ConfigError(f"{where}: {error}") from None

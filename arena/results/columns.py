@@ -136,6 +136,8 @@ COST_COLUMNS = """moves | moves | , | moves | Int64: that the bot chose, with ti
     ones are made by the referee
 seconds | s | .3f | | Float64: wall-clock time of these moves
 cpu_seconds | s | .3f | | Float64: processor time of these moves
+search_steps | simulations, nodes or playouts | ,.0f | | Float64: that its search took for a move, in the mean, as the
+    bot told (`search_steps`); empty where it told of none
 visits | simulations | ,.0f | | Float64: tries of actions that the bot told of a move (`visit_counts`), in the mean,
     with those of a tree kept from the move before; empty where it told of none"""
 
@@ -270,6 +272,9 @@ moves | moves | , | moves: that it chose and whose times were read, those of the
 seconds_per_move | s | .3g | seconds a move: mean wall-clock time of a move
 seconds_per_move_p95 | s | .3g | 95 %: time within which 95 % of the moves were made
 cpu_seconds_per_move | s | .3g | processor: mean processor time of a move
+search_steps_per_move | simulations, nodes or playouts | ,.0f | searched a move: mean number that its search took for
+    a move, as the bot told: simulations of `uct`, nodes of `alphabeta` and `expectimax`, playouts of all actions of
+    `flat_mc`; empty where it told of none
 visits_per_move | simulations | ,.0f | visits a move: mean number of tries of actions that it told of a move, as
     `visits`; empty where it told of none
 {PARAMETER_COLUMNS}
@@ -312,6 +317,7 @@ difference_ci_low, difference_ci_high | -2 to 2 | +.3f: 95 % interval of the dif
 p_adjusted | 0 to 1 | .2g: of that difference, adjusted by Holm's method for all pairs of the board, so that it holds
     whichever bot came out first
 seconds_per_move | s | .3g: as of `arena costs`
+search_steps_per_move | simulations, nodes or playouts | ,.0f: as of `arena costs`
 visits_per_move | simulations | ,.0f: as of `arena costs`
 """),
 )

@@ -18,7 +18,7 @@ from arena.core.files import atomic_file, write_file
 from arena.match.json_lines import LINE_KEYS, match_as_line, with_entries
 from arena.match.stored import StoredMatch
 from arena.results.columns import ANY_PARAMETER, DECIMALS, MATCHES, check_columns
-from arena.results.costs import SeatCost, seat_costs, visits_of
+from arena.results.costs import SeatCost, match_seat_costs
 from arena.results.parameters import calibrated_parameters, entries_on, parameter_columns
 from arena.results.tables import as_csv, render_frame, select_columns
 from arena.schedule.blocks import Block, Schedule
@@ -51,12 +51,12 @@ def seat_rows(
 ) -> Iterator[tuple[Any, ...]]:
     """Yield a match as rows of the table, one for each seat; `columns` are those of parameters, by entry."""
     name = match.id
-    costs = seat_costs(match.players, match.clocks, visits_of(match.estimates))
+    costs = match_seat_costs(match)
     has_seats = not isinstance(schedule, ForeignSchedule) or schedule.has_seats
     where = (name, match.game, match.players, match.block_id.hex(), match.round, match.lineup)
     returns = [round(value, DECIMALS) for value in returns_from_ranks(match.ranks)]
     total = sum(score or 0 for score in match.scores)
-    lines = _as_json([[ply, line] for ply, (_, line, _) in match.estimates.items() if line])
+    lines = _as_json([[ply, line] for ply, (_, line, *_) in match.estimates.items() if line])
     for seat, entry in enumerate(schedule.seats(block, match.lineup)):
         bot, score = schedule.entries[entry], match.scores[seat]
         margin = None if score is None else round(score - (total - score) / (match.players - 1), DECIMALS)
@@ -70,7 +70,7 @@ def seat_rows(
             match.timed,
             match.ended,
             len(match.moves),
-            _as_json([[ply, values[seat]] for ply, (values, _, _) in match.estimates.items() if values]),
+            _as_json([[ply, values[seat]] for ply, (values, *_) in match.estimates.items() if values]),
             lines,
         )
         parameters = [column[entry] for column in columns]

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from arena.core.citation import KEY, package_version
 from arena.core.match_ids import list_dice_kinds
+from arena.results.adjudication import adjudicated_note
 from arena.results.tables import latex_text, markdown_text
 from arena.schedule.blocks import Schedule
 from arena.schedule.boards import budgets_in_words
@@ -43,12 +44,13 @@ class Paragraphs(NamedTuple):
         """Both paragraphs for `\\input`, with the reference in paper.bib."""
         methods = latex_text(self.methods).replace(TOOL, f"{TOOL}~\\cite{{{KEY}}}", 1)
         return (
-            f"\\paragraph{{Methods.}} {methods}\n\n\\paragraph{{Reproducibility.}} {latex_text(self.reproducibility)}\n"
+            f"{{\\sloppy\n\\paragraph{{Methods.}} {methods}\n\n"
+            f"\\paragraph{{Reproducibility.}} {latex_text(self.reproducibility)}\n\n}}\n"
         )
 
 
-def paragraphs(tournament: Tournament, digest: str) -> Paragraphs:
-    """Return what is said of a tournament whose plan.json has a hash."""
+def paragraphs(tournament: Tournament, digest: str, searched: bool = False) -> Paragraphs:
+    """Return what is said of a tournament whose plan.json has a hash; `searched`: the table has steps of searches."""
     counted = [tournament.counted(index) for index in range(len(tournament.schedule.boards))]
     matches = sum(len(board.rows) for board in counted)
     forfeits = sum(int(board.forfeited.sum()) for board in counted)
@@ -56,7 +58,9 @@ def paragraphs(tournament: Tournament, digest: str) -> Paragraphs:
     is_foreign = tournament.plan.foreign is not None
     caption = (
         f"{matches:,} matches on {boards}. Intervals are at 95 %, over blocks of matches. {EXPLAINED} P-values are "
-        "adjusted by Holm's method for all pairs of a board." + " Times a move are means." * (not is_foreign)
+        "adjusted by Holm's method for all pairs of a board."
+        + " Times a move are means." * (not is_foreign)
+        + SEARCHED * searched
     )
     blocks = FOREIGN_BLOCKS if is_foreign else BLOCKS
     holm = f"{STATISTICS} {APPROXIMATE if _follows_results(tournament.schedule) else FAMILY}"
@@ -64,6 +68,7 @@ def paragraphs(tournament: Tournament, digest: str) -> Paragraphs:
     return Paragraphs(caption, methods, _again(tournament, digest))
 
 
+SEARCHED = " So is what is searched a move: simulations, nodes or playouts."
 RATINGS = (
     "Returns are -1 for the last place to 1 for the first; ratings are the fixed point of expectation propagation "
     "under the TrueSkill model over all matches of a board at once."
@@ -151,8 +156,18 @@ def _played(tournament: Tournament, matches: int, forfeits: int) -> str:
         f"{boards}, with {lengths}; {matches:,} matches count. Bots: {listed(bots)}. Each set of bots that met played "
         f"blocks (planned: {listed([f'{count:,}' for count in blocks])}) in which seats rotate ({plan.line_ups}), with "
         f"{list_dice_kinds(schedule.dice_kinds()) or 'public'} dice and seed {plan.seed}. A move had a limit of "
-        f"{plan.limits.seconds_per_move:g} s. {said}{calibrated}"
+        f"{plan.limits.seconds_per_move:g} s. {said}{_adjudicated(tournament)}{calibrated}"
     )
+
+
+def _adjudicated(tournament: Tournament) -> str:
+    """Return by which rules matches were ended early, and how many; empty where no board has any."""
+    notes = [
+        f" On {board.title}, {note}"
+        for index, board in enumerate(tournament.schedule.boards)
+        if (note := adjudicated_note(tournament, index))
+    ]
+    return "".join([" Matches were ended early, that is adjudicated, where a rule held.", *notes]) if notes else ""
 
 
 def _again(tournament: Tournament, digest: str) -> str:

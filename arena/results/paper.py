@@ -27,6 +27,7 @@ FROM_LEADERBOARD = (
     *("rank", "bot", "matches", "rating", "rating_ci_low", "rating_ci_high"),
     *("mean_return", "mean_return_ci_low", "mean_return_ci_high"),
 )
+FROM_COSTS = ("seconds_per_move", "search_steps_per_move", "visits_per_move")
 LEAST_SHOWN_P = 0.001
 UNITS = ((1.0, "s", 1.0), (1e-3, "ms", 1e3), (0.0, "µs", 1e6))
 """Least seconds, unit, and how many of it a second is."""
@@ -67,7 +68,7 @@ def _with_effects(frame: pd.DataFrame, tournament: Tournament, index: int) -> pd
 
 def _with_costs(frame: pd.DataFrame, tournament: Tournament, index: int) -> pd.DataFrame:
     costs = board_costs(tournament, index).set_index("bot")
-    return frame.assign(**{name: frame["bot"].map(costs[name]) for name in ("seconds_per_move", "visits_per_move")})
+    return frame.assign(**{name: frame["bot"].map(costs[name]) for name in FROM_COSTS})
 
 
 def cells(table: pd.DataFrame) -> pd.DataFrame:
@@ -87,6 +88,7 @@ def cells(table: pd.DataFrame) -> pd.DataFrame:
                 "to the first [95 %]": _effect(row),
                 "p (Holm)": p_in_words(row["p_adjusted"]),
                 "time a move": duration(row["seconds_per_move"]),
+                "searched a move": as_text(row["search_steps_per_move"], ",.0f"),
                 "visits a move": as_text(row["visits_per_move"], ",.0f"),
             }
         )
@@ -139,7 +141,8 @@ def paper_files(
 ) -> Iterator[tuple[Path, bytes]]:
     """Yield the files of a paper: the table in every format, paragraphs in LaTeX and Markdown, and references."""
     table = paper_table(tournament)
-    told = paragraphs(tournament, plan_digest(tournament))
+    searched = bool(table["search_steps_per_move"].notna().any())
+    told = paragraphs(tournament, plan_digest(tournament), searched)
     wanted = paper_formats(formats)
     for kind in wanted:
         path = folder / f"paper_table.{kind}"
@@ -165,7 +168,7 @@ def _latex_table(name: str, shown: pd.DataFrame, told: Paragraphs) -> str:
     label = "".join(letter for letter in name if letter.isalnum() or letter in "-_")
     return (
         "% needs \\usepackage{booktabs} and \\usepackage{graphicx}\n\\begin{table}\n\\centering\n"
-        f"\\caption{{{latex_text(told.caption)}}}\n\\label{{tab:{label}}}\n\\resizebox{{\\linewidth}}{{!}}{{%\n"
+        f"\\caption{{{latex_text(told.caption)}}}\n\\label{{tab:{label}}}\n\\medskip\n\\resizebox{{\\linewidth}}{{!}}{{%\n"
         f"{latex(name, shown)}}}\n\\end{{table}}\n"
     )
 

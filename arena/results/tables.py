@@ -43,6 +43,9 @@ LATEX_ESCAPES = {
     **{"^": "\\^{}", "~": "\\textasciitilde{}", "\\": "\\textbackslash{}"},
     **{letter: f"\\ensuremath{{{letter}}}" for letter in "<>"},
 }
+MINUS = re.compile(r"(?<![\w$}-])-(?=[0-9])")
+"""A hyphen in front of a number, in LaTeX."""
+HASH = re.compile(r"\b[0-9a-f]{32,}\b")
 LATEX_TABLE = """% {title}; needs \\usepackage{{booktabs}}
 {table}
 """
@@ -74,8 +77,14 @@ def markdown_text(text: str) -> str:
 def latex_text(text: str) -> str:
     """Return a text for LaTeX; commands in backticks are code, nothing else means anything to LaTeX."""
     parts = COMMAND.split(one_line(text))
-    escaped = ["".join(LATEX_ESCAPES.get(letter, letter) for letter in part) for part in parts]
+    escaped = [printed_latex("".join(LATEX_ESCAPES.get(letter, letter) for letter in part)) for part in parts]
     return "".join(f"\\texttt{{{part}}}" if place % 2 else part for place, part in enumerate(escaped))
+
+
+def printed_latex(text: str) -> str:
+    """Return escaped LaTeX in which all letters are printed as they are, with minus signs and breaks in hashes."""
+    text = MINUS.sub("$-$", text).replace("--", "-{}-").replace("|", "\\ensuremath{|}").replace('"', '\\texttt{"}')
+    return HASH.sub(lambda found: "\\allowbreak{}".join(re.findall(".{1,8}", found[0])), text)
 
 
 def _escaped(text: str) -> str:
@@ -90,7 +99,7 @@ def html_page(title: str, frame: pd.DataFrame) -> str:
 def latex(title: str, frame: pd.DataFrame) -> str:
     """Return a frame as a LaTeX `tabular` for `\\input`."""
     table = re.sub(r"^( *)([\[*])", r"\1{}\2", _tabulated(frame, "latex_booktabs"), flags=re.MULTILINE)
-    return LATEX_TABLE.format(title=one_line(title), table=table)
+    return LATEX_TABLE.format(title=one_line(title), table=printed_latex(table))
 
 
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:

@@ -25,6 +25,7 @@ from arena.core.names import COMPARISONS_FOLDER, shown_name
 from arena.core.paths import home_folder
 from arena.plan.bot_entry import MAX_LABEL_CHARS, BotEntry
 from arena.plan.bots import ResolvedBot, entry_keys, resolve_bots
+from arena.plan.config import adjudicable
 from arena.plan.files import write_plan
 from arena.plan.resolve import Plan, single_plan
 from arena.registry.bundles import MANIFEST_FILE
@@ -178,12 +179,13 @@ def compare(
     show: Callable[[Progress, Tally], None] = lambda progress, tally: None,
     planned: Callable[[Plan], None] = lambda plan: None,
     same_rules: bool = False,
+    calibrated: Callable[[str], None] = lambda line: None,
 ) -> Comparison:
     """Play what the comparison's log is missing until it is decided, by default by a sequential test.
 
     The log lies under the home folder, one for each two bots, game, number of players and fillers, whatever the
     test: another alpha reads the same blocks. `show` is called with the progress, `planned` with the plan before the
-    first match. `same_rules` is as for `arena.api.run`.
+    first match. `same_rules` and `calibrated` are as for `arena.api.run`.
     """
     home_folder(home)
     stop = stop or StopRule()
@@ -195,7 +197,7 @@ def compare(
         with Tournament.create(folder / LOG_FILE) as tournament:
             _check_name(plan, tournament)
             store = tournament.store
-            plan = with_budgets(with_same_rules(plan, store, same_rules), tournament, worker)
+            plan = with_budgets(with_same_rules(plan, store, same_rules), tournament, worker, show=calibrated)
             plan = with_dice_keys(plan, store)
             planned(plan)
             run = Run(
@@ -230,7 +232,7 @@ def comparison_plan(
     """Return the plan of a comparison. Swapping the two changes none of its blocks."""
     kind = game_type(matchup.game)
     game = load_game(matchup.game, kind.min_players if matchup.players is None else matchup.players)
-    plies = chosen_plies(matchup.opening, game.default_opening)
+    plies, rules = chosen_plies(matchup.opening, game.default_opening), adjudicable(matchup.adjudication, game)
     asked_for = [matchup.a, matchup.b, *(matchup.fillers or (DEFAULT_FILLERS if game.players > 2 else ()))]
     given, wanted = zip(*map(split_label, asked_for), strict=True)
     named = ["A", "B", *(f"filler {number}" for number in range(1, len(wanted) - 1))]
@@ -252,7 +254,7 @@ def comparison_plan(
     schedule = Schedule(
         seed=matchup.seed,
         entries=tuple(bot.entry(label, key) for label, key, bot in zip(named_as, keys, unique, strict=True)),
-        boards=(replace(board, entries=tuple(range(len(unique))), blocks=stop.blocks),),
+        boards=(replace(board, entries=tuple(range(len(unique))), blocks=stop.blocks, adjudication=rules),),
         permutations=False,
         scheduler=Duel.model_validate(duel) if others else RoundRobin(),
         limits=Limits(),

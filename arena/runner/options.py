@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Self
 
+from arena.core.adjudication import AdjudicationRules
 from arena.core.errors import ConfigError
 from arena.core.machine import cores
 from arena.core.names import plain_name
@@ -88,6 +89,8 @@ class Matchup:
     """Let both matches of a block share secret dice, for sandboxed or submitted bots whose authors are trusted."""
     name: str | None = None
     """Name of the comparison; made of board and bots by default."""
+    adjudication: AdjudicationRules | None = None
+    """When matches are ended early; None for never."""
 
     def __post_init__(self) -> None:
         check_seed(self.seed)

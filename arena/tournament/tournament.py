@@ -260,4 +260,6 @@ class Tournament:
         if not schedule.scheduler.has_standings:
             return ()
         tables, results = complete_results(self.store, schedule, board)
-        return schedule.scheduler.standings(schedule.boards[board], tables, results, self.labels)
+        out = self.disqualified(board)
+        labels = [f"{label} (disqualified)" if entry in out else label for entry, label in enumerate(self.labels)]
+        return schedule.scheduler.standings(schedule.boards[board], tables, results, labels)

@@ -224,7 +224,7 @@ def _different(begun: ResolvedPlan, asked: ResolvedPlan) -> str:
     for name, value in fields_here.items():
         if fields_there.get(name) != value:
             return words.get(name, f"other {name.replace('_', ' ')}")
-    for name, what in (("seed", "another seed"), ("boards", "other games or openings")):
+    for name, what in (("seed", "another seed"), ("boards", "other games, openings or adjudication")):
         if there[name] != here[name]:
             return what
     return "" if there["bots"] == here["bots"] else "another bot, or another version of its source"

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from arena.core.adjudication import AdjudicationRules
 from arena.core.errors import ConfigError
 from arena.core.limits import Limits
 from arena.core.match_ids import DiceKind
@@ -14,7 +15,7 @@ from arena.core.models import checked
 from arena.isolation import Isolation
 from arena.plan.bot_entry import BotEntry
 from arena.plan.bots import ResolvedBot, bot_identity, resolve_bots
-from arena.plan.config import tournament_name
+from arena.plan.config import adjudicable, tournament_name
 from arena.plan.resolve import Plan
 from arena.registry.game_rules import rules_of_plugins
 from arena.runner.options import BLOCKS_LIMIT, check_seed
@@ -63,6 +64,8 @@ class TuneRequest:
     reach: float = 0.2
     name: str | None = None
     """Of the log; made of the bot's name by default."""
+    adjudication: AdjudicationRules | None = None
+    """When matches are ended early, those of the final comparison too; None for never."""
 
     def __post_init__(self) -> None:
         check_seed(self.seed)
@@ -149,7 +152,8 @@ def first_plan(request: TuneRequest, worker: WorkerProcess, home: str | Path | N
         seed=request.seed,
         entries=(start.entry(START, START), *(bot.entry(label, label) for label, bot in by_label.items())),
         boards=tuple(
-            Board.of(game, (), request.blocks, opening) for game, opening in zip(games, openings, strict=True)
+            Board.of(game, (), request.blocks, opening, adjudicable(request.adjudication, game))
+            for game, opening in zip(games, openings, strict=True)
         ),
         permutations=False,
         scheduler=scheduler,

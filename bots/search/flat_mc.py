@@ -48,6 +48,7 @@ class FlatMonteCarlo(Bot):
         actions = state.legal_actions()
         if len(actions) == 1:
             return actions[0]
+        self.search_steps = self.playouts * len(actions)
         return (self._choose_compiled if isinstance(state, KernelState) else self._choose_plainly)(state, actions)
 
     def _choose_compiled(self, state: State, actions: list[int]) -> int:

@@ -267,7 +267,7 @@ class Minimax(Bot):
             value = search.value if search.has_value else value
             if not done:
                 break
-        self.evaluation, self.line = search.returns(value), search.line()
+        self.evaluation, self.line, self.search_steps = search.returns(value), search.line(), search.nodes
         return search.best
 
     def _go_on(self, end: float) -> bool:

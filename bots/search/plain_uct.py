@@ -244,6 +244,11 @@ class PlainTree:
         """Whether the root is proven."""
         return self._root.proven is not None
 
+    @property
+    def simulations(self) -> int:
+        """Simulations that have grown the tree, those of a tree that was kept included."""
+        return self._root.visits - 1
+
     def children(self, node: Node | None = None) -> list[Child]:
         """Return the statistics of a node's children, by default the root's, as `bots.search.tree.best_first`."""
         node = node or self._root

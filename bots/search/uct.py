@@ -90,8 +90,13 @@ class Tree:
 
     def grow(self, simulations: int, rng: np.ndarray) -> None:
         """Run that many simulations from the root, as far as its visits can still be counted."""
-        simulations = min(simulations, MOST_VISITS // self.kernels.GRAIN - int(self._nodes[0]["visits"]))
+        simulations = min(simulations, MOST_VISITS // self.kernels.GRAIN - 1 - self.simulations)
         self.kernels.search(self._root, simulations, self._weights, rng, self._nodes, self._pool, self._scratch)
+
+    @property
+    def simulations(self) -> int:
+        """Simulations that have grown the tree, those of a tree that was kept included."""
+        return int(self._nodes[0]["visits"]) - 1
 
     def children(self, node: int = 0) -> list[Child]:
         """Return the statistics of a node's children, in the order of `bots.search.tree.best_first`."""
@@ -261,7 +266,7 @@ class UCT(Bot):
         """Search and return the statistics of the legal actions, the best first."""
         tree: Any = self.tree  # each kind takes the generators that it makes
         self._take_root(state)
-        rng = tree.seeded(self.seed)
+        rng, before = tree.seeded(self.seed), tree.simulations
         if self.timed:
             deadline = time.perf_counter() + self.seconds
             tree.grow(tree.batch, rng)
@@ -269,6 +274,7 @@ class UCT(Bot):
                 tree.grow(tree.batch, rng)
         else:
             tree.grow(self.simulations, rng)
+        self.search_steps = tree.simulations - before
         return self.tree.children()
 
     def _take_root(self, state: State) -> None:

@@ -9,10 +9,12 @@ from arena.match.estimates import read_search_info
 from arena.match.player import ask_move
 from bots import make_bot
 from bots.search.perfect_solver import solve
+from bots.search.uct import BATCH
 from engine import load_game
 from tests.bots.built_in import all_games, as_params, built_in_bots, label
 from tests.bots.matches import random_walk
 from tests.bots.test_contract import cheapest
+from tests.engine.test_plain_game import NIM
 
 BOTS = built_in_bots()
 TELLING = ("uct", "alphabeta", "expectimax", "flat_mc", "greedy", "perfect")
@@ -49,6 +51,32 @@ def test_what_they_give_is_right_and_their_lines_can_be_played(kind, game):
             state.apply_action(ply)
     if game.players == 2 or kind.name in ("uct", "flat_mc"):
         assert all(each is not None and each.evaluation for _, _, each in given)
+
+
+@pytest.mark.parametrize(
+    "game", [load_game("epicycle", 2), load_game("magic_mids", 3), NIM], ids=lambda game: game.spec
+)
+def test_searches_tell_how_much_they_have_searched(game):
+    for name in ("uct", "flat_mc", "alphabeta", "expectimax"):
+        kind = BOTS[name]
+        if kind.refusal(game) is None:
+            steps = [
+                (answer.given.search_steps, len(state.legal_actions())) for state, answer in answers(kind, game, 10)
+            ]
+            budget = SMALL[name].get("nodes", 0)
+            expected = {"uct": [(60, actions) for _, actions in steps], "flat_mc": [(5 * n, n) for _, n in steps]}
+            assert steps == expected.get(name, steps) and all(each > 0 for each, _ in steps)
+            assert not budget or max(steps)[0] >= budget, "it looks on until the budget is spent"
+
+
+def test_simulations_by_the_clock_and_those_of_a_proven_position_are_counted_and_those_of_before_are_not():
+    game = load_game("epicycle", 2)
+    told = {}
+    for name, params in {"clock": {"seconds": 0.001}, "reuse": {"reuse": True}, "solve": {"solve": True}}.items():
+        told[name] = [answer.given.search_steps for _, answer in answers(BOTS["uct"], game, 99, **params)]
+    assert all(each > 0 and each % BATCH == 0 for each in told["clock"])
+    assert {*told["reuse"]} == {60}
+    assert max(told["solve"]) == 60 > min(told["solve"])
 
 
 @pytest.mark.parametrize("opponents", ["maxn", "paranoid"])

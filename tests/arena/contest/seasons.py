@@ -9,6 +9,7 @@ from typing import Any
 
 import engine
 from arena.contest.rounds import Rounds
+from arena.core.adjudication import AdjudicationRules
 from arena.core.limits import Limits
 from arena.plan.bot_entry import BotEntry
 from arena.plan.bots import ResolvedBot, resolve_bots
@@ -24,9 +25,9 @@ SPECS = {"b1.1": "random", "b2.1": "greedy", "b3.1": "random", "b4.1": "greedy",
 OPTIONS = RunOptions(1, "local")
 
 
-def ladder_of(games: Sequence[Any] = GAMES, **rules: Any) -> Schedule:
+def ladder_of(games: Sequence[Any] = GAMES, adjudication: AdjudicationRules | None = None, **rules: Any) -> Schedule:
     """Return a season before its first round."""
-    boards = tuple(Board.of(game, (), 1, 0) for game in games)
+    boards = tuple(Board.of(game, (), 1, 0, adjudication) for game in games)
     ladder = Ladder(round=0, rules=LadderRules(**rules), boards=ladder_boards(boards))
     return Schedule(7, (), boards, False, ladder, Limits())
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 from datetime import UTC, datetime
+from types import SimpleNamespace
 
 import pytest
 
+import engine
 from arena.contest.config import contest_from, read_contest
+from arena.contest.entrants import boards_of
+from arena.core.adjudication import AdjudicationRules
 from arena.core.errors import ConfigError
 from arena.core.paths import ROOT
 
@@ -37,6 +42,16 @@ def test_a_configuration_reads_the_same_from_its_own_data():
     assert config.deadline == datetime(2026, 5, 1, 16, tzinfo=UTC)
 
 
+def test_boards_have_their_own_adjudication_or_that_of_the_contest():
+    own = {"game": "epicycle", "players": [2, 3], "adjudication": {"certainty": 50}}
+    boards = [{"game": "magic_mids", "players": 2}, own, {"game": "midgard", "players": 2, "adjudication": {}}]
+    config = contest_from({**BASE, "boards": boards, "adjudication": {"agreement": 3}})
+    found = [board.adjudication for board in boards_of(config)]
+    certain = AdjudicationRules(certainty=50)
+    assert found == [AdjudicationRules(agreement=3), certain, certain, None]
+    assert [board.adjudication for board in boards_of(contest_from(BASE))] == [None]
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
@@ -55,6 +70,7 @@ def test_a_configuration_reads_the_same_from_its_own_data():
         ({"bots_per_author": 0}, "must be 1 or more"),
         ({"nightly_at": "25:00"}, "must be of the form"),
         ({"limits": {"memory": 1}}, "must be 64 or more"),
+        ({"adjudication": {"threshold": 0.1}}, "must be 0.5 or more"),
     ],
 )
 def test_says_in_one_line_what_is_wrong(changes, words):
@@ -63,6 +79,16 @@ def test_says_in_one_line_what_is_wrong(changes, words):
     assert str(caught.value).startswith("contest.toml: ")
     assert words in str(caught.value)
     assert len(str(caught.value).splitlines()) == 1
+
+
+def test_a_game_with_utilities_of_its_own_is_not_adjudicated(monkeypatch):
+    game = engine.load_game("epicycle", 2)
+    own = SimpleNamespace(spec=game.spec, type=dataclasses.replace(game.type, own_utilities=True))
+    monkeypatch.setattr("arena.contest.config.engine.load_game", lambda spec, players: own)
+    with pytest.raises(ConfigError, match=r"^contest: boards\[0\]: adjudication: not with epicycle") as caught:
+        contest_from({**BASE, "adjudication": {"agreement": 3}})
+    assert "\n" not in str(caught.value)
+    assert contest_from(BASE).name == "spring"
 
 
 def test_bots_can_be_handed_in_between_opening_and_deadline():

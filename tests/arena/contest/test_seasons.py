@@ -13,6 +13,7 @@ import pytest
 
 from arena import api
 from arena.contest.rounds import Rounds
+from arena.core.adjudication import AdjudicationRules
 from arena.core.errors import StoreError
 from arena.schedule.ladder_rounds import Departed
 from arena.store import EventRow, Store
@@ -101,6 +102,20 @@ def test_a_season_played_in_pieces_is_the_same(season: Path, bots: dict[str, Any
 def test_a_contest_of_other_rules_asks_for_another_season(copied: Path) -> None:
     with Store.create(copied) as store, pytest.raises(StoreError, match="begin another season"):
         Rounds("contests/sample/season-1", store, ladder_of(placement=3))
+
+
+def test_matches_of_a_season_are_adjudicated_and_verified_and_other_rules_are_another_season(
+    bots: dict[str, Any], tmp_path: Path
+) -> None:
+    log, rules = tmp_path / "matches.db", AdjudicationRules(certainty=50)
+    play_season(log, bots, 2, ends=False, adjudication=rules)
+    assert checked(log).sound
+    with Store.create(log) as store, pytest.raises(StoreError, match="begin another season"):
+        Rounds("contests/sample/season-1", store, ladder_of(placement=2))
+    with changing(log) as db:
+        count = db.execute("UPDATE matches SET ended = 'normal' WHERE ended = 'adjudicated by certainty'").rowcount
+    assert count > 0
+    assert "certainty" in texts(checked(log))
 
 
 def test_the_season_can_be_archived_when_it_has_ended_and_the_archive_is_sound(

@@ -20,6 +20,7 @@ from arena.match.estimates import (
     EVALUATION_STEPS,
     MAX_LINE_PLIES,
     MAX_MATCH_ESTIMATES,
+    MAX_SEARCH_STEPS,
     SearchInfo,
     line_notation,
     pack_estimates,
@@ -127,14 +128,27 @@ def test_visit_counts_of_anything_else_are_left_out_and_counted(value):
     assert read_search_info({"line": [4], "visit_counts": value}, 4, STATE) == SearchInfo([], [4], 1)
 
 
-def test_programs_give_visit_counts_in_notation_and_what_is_wrong_of_three_is_told_as_three():
+@pytest.mark.parametrize(("value", "steps"), [(1200, 1200), (np.int64(7), 7), (0, 0)], ids=repr)
+def test_steps_of_a_search_are_kept_as_a_plain_number(value, steps):
+    given = read_search_info({"search_steps": value}, 4, STATE)
+    assert given == SearchInfo([], [], 0, (), steps) and type(given.search_steps) is int
+
+
+@pytest.mark.parametrize(
+    "value", [-1, 2**63, 1.0, "7", True, [7], Number(), object()], ids=lambda value: repr(value)[:9]
+)
+def test_steps_that_are_no_whole_number_are_left_out_and_counted(value):
+    assert read_search_info({"line": [4], "search_steps": value}, 4, STATE) == SearchInfo([], [4], 1)
+
+
+def test_programs_give_visit_counts_in_notation_and_what_is_wrong_of_four_is_told_as_four():
     state = engine.load_game("epicycle", 2).new_initial_state()
     first, second = state.legal_actions()[:2]
-    given = SearchInfo([500, -500], [first], 0, [*sorted([first, second])[:1], 3])
+    given = SearchInfo([500, -500], [first], 0, [*sorted([first, second])[:1], 3], 250)
     told = write_protocol_info(given, state)
     assert read_protocol_info(told, first, state) == given
-    wrong: Any = {"evaluation": 1, "line": "x", "visit_counts": {"no such move": 3}}
-    for names in itertools.chain.from_iterable(itertools.combinations(wrong, count) for count in range(1, 4)):
+    wrong: Any = {"evaluation": 1, "line": "x", "visit_counts": {"no such move": 3}, "search_steps": "many"}
+    for names in itertools.chain.from_iterable(itertools.combinations(wrong, count) for count in range(1, 5)):
         found = read_protocol_info({name: wrong[name] for name in names}, first, state)
         assert found == SearchInfo([], [], len(names))
         assert read_protocol_info(write_protocol_info(found, state), first, state) == found
@@ -165,7 +179,7 @@ def test_whatever_a_bot_raises_while_its_evaluation_is_read_is_counted(error):
 def test_no_more_is_read_of_what_is_damaged_than_could_be_kept(monkeypatch):
     packed = base64.b64encode(zlib.compress(b"0::1: " * 100_000)).decode()
     parts = []
-    monkeypatch.setattr(estimates, "unpack_part", lambda part: parts.append(part) or (len(parts), [], [1], []))
+    monkeypatch.setattr(estimates, "unpack_part", lambda part: parts.append(part) or (len(parts), [], [1], [], 0))
     with pytest.raises(StoreError):
         unpack_estimates(packed, 2, 10**6)
     assert len(parts) <= MAX_MATCH_ESTIMATES + 1
@@ -182,7 +196,8 @@ def kept(draw):
     lines = st.lists(st.integers(0, 2**31 - 1), min_size=1, max_size=MAX_LINE_PLIES)
     counts = st.dictionaries(st.integers(0, 99), st.integers(0, 2**31 - 1), min_size=1, max_size=9).map(flat)
     nothing: Any = st.just([])
-    some = st.tuples(evaluations | nothing, lines | nothing, counts | nothing).filter(any)
+    steps = st.just(0) | st.integers(1, MAX_SEARCH_STEPS)
+    some = st.tuples(evaluations | nothing, lines | nothing, counts | nothing, steps).filter(any)
     return players, [(ply, *draw(some)) for ply in plies]
 
 
@@ -212,6 +227,7 @@ def test_what_is_packed_is_unpacked_again(sample):
             pack_estimates([(0, [], [0] * 17, [])]),
         ),
         pack_estimates([(-1, [1, 2], [], [])]),
+        *(pack_estimates([(0, [1, 2], [], [], steps)]) for steps in (-1, 2**63, "1:1")),
         pack_estimates([(ply, [0, 0], [], []) for ply in range(MAX_MATCH_ESTIMATES + 1)]),
         *(
             pack_estimates([(0, [], [], counts)])
@@ -267,7 +283,7 @@ def test_an_estimate_belongs_to_the_move_at_which_it_was_set_and_to_no_later_one
     assert [ply for ply, *_ in result.estimates] == asked[::2] and len(asked) > 3
     state = engine.load_game("midgard", 2).new_initial_state()
     for ply, text in enumerate(result.moves):
-        for at, evaluation, line, _ in result.estimates:
+        for at, evaluation, line, *_ in result.estimates:
             if at == ply:
                 assert evaluation == [500, -500] and line == [state.string_to_action(text), 1, 2]
         state.apply_action(state.string_to_action(text))

@@ -51,7 +51,7 @@ def test_visit_counts_end_with_the_move_with_which_a_match_has_enough_of_them(mo
             return super().choose(state)
 
     result = max((play(*[Searching] * 4, block=block) for block in range(5)), key=lambda found: len(found.moves))
-    sizes = [len(counts) // 2 for *_, counts in result.estimates]
+    sizes = [len(counts) // 2 for *_, counts, _ in result.estimates]
     last = next(number for number, total in enumerate(itertools.accumulate(sizes)) if total >= 10)
     assert all(sizes[: last + 1]) and not any(sizes[last + 1 :]) and len(sizes) > last + 1
 

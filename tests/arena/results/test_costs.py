@@ -16,7 +16,7 @@ from tests.support.samples import all_matches, begin, entry, finished, row, sche
 
 UCT = {f"uct:simulations={count}": {"simulations": count, "solve": False, "rollout": "random"} for count in (100, 400)}
 CLOCKS = "0,-1,5000000,4000000,0 0,0,1000000,500000,0 1,1,2000000,1000000,0 0,2,3000000,1500000,0"
-VISITS = [(0, (), (), (1, 60, 2, 40)), (2, (), (), (1, 20))]
+TOLD = [(0, (), (), (1, 60, 2, 40), 90), (2, (), (), (1, 20), 30)]
 
 
 def entries():
@@ -28,7 +28,7 @@ def entries():
 def log(tmp_path_factory):
     """Every match took the same time, the bot in seat 0 chose twice and told of its search, that in seat 1 once."""
     path, plan = tmp_path_factory.mktemp("log") / "matches.db", schedule(entries(), blocks=2)
-    told = pack_estimates(VISITS)
+    told = pack_estimates(TOLD)
     results = [finished(spec, row(spec.lineup, [0, 1], clocks=CLOCKS, estimates=told)) for spec in all_matches(plan)]
     with Store.create(path) as store:
         store.add(plan, results, begin(store, plan))
@@ -74,14 +74,16 @@ def test_costs_are_means_over_the_moves_that_a_bot_chose(log):
     assert frame["cpu_seconds_per_move"].tolist() == [1.0] * 3
     assert frame["seconds_per_move_p95"].tolist() == [3.0] * 3
     assert frame["visits_per_move"].tolist() == [60.0] * 3  # 100 and 20
+    assert frame["search_steps_per_move"].tolist() == [60.0] * 3  # 90 and 30
     assert frame["param_simulations"].fillna(0).tolist() == [100, 400, 0]
 
 
 def test_matches_have_the_costs_of_their_seats_where_they_are_asked_for(log):
     plain, frame = api.matches(log, "epicycle", 2), api.matches(log, "epicycle", 2, costs=True)
-    assert [*frame] == [*plain, "moves", "seconds", "cpu_seconds", "visits"]
+    assert [*frame] == [*plain, "moves", "seconds", "cpu_seconds", "search_steps", "visits"]
     first, second = (frame[frame["seat"] == seat] for seat in (0, 1))
     assert set(first["moves"]) == {2} and set(first["seconds"]) == {4.0} and set(first["visits"]) == {60.0}
+    assert set(first["search_steps"]) == {60.0} and second["search_steps"].isna().all()
     assert set(second["cpu_seconds"]) == {1.0} and second["visits"].isna().all()
     simulations = dict(zip(frame["bot"], frame["param_simulations"], strict=True))
     assert simulations["uct:simulations=100"] == 100 and pd.isna(simulations["greedy"])
@@ -92,7 +94,7 @@ def test_exported_matches_hold_times_only_if_they_are_named(log, tmp_path, kind)
     read = {"csv": pd.read_csv, "parquet": pd.read_parquet}[kind]
     (path, *_) = api.export(log, out=tmp_path, what=["matches"], formats=[kind])
     assert "param_simulations" in read(path) and "seconds" not in read(path)
-    columns = ["bot", "param_simulations", "moves", "seconds", "visits"]
+    columns = ["bot", "param_simulations", "moves", "seconds", "search_steps", "visits"]
     (path, *_) = api.export(log, out=tmp_path, what=["matches"], formats=[kind], columns=columns)
     frame = read(path)
     assert [*frame] == columns and set(frame["seconds"]) == {2.0, 4.0}

@@ -20,7 +20,7 @@ from arena.match.estimates import pack_estimates
 from arena.plan.config import FORMATS, config_from
 from arena.results import match_files
 from arena.results.matches import board_matches
-from arena.results.tables import as_csv, from_csv, html_page, latex, markdown, render_frame
+from arena.results.tables import as_csv, from_csv, html_page, latex, latex_text, markdown, render_frame
 from arena.store import Store
 from arena.tournament.tournament import Tournament
 from engine.errors import one_line
@@ -87,6 +87,12 @@ def test_latex_escapes_what_it_would_read_as_a_command():
     for written in (r"\&", r"\_", r"\%", r"\$", r"\#", r"\{", r"\^{}", r"\textbackslash{}", r"\textasciitilde{}"):
         assert written in body
     assert "my\\_bot" in text
+
+
+def test_latex_prints_letters_as_they_are_with_minus_signs_and_breaks_in_hashes():
+    text = latex("title", pd.DataFrame({"bot": ['a|b "c" --d x-1'], "range": ["-0.5 [-1.0, +2.0]"]}))
+    assert r'a\ensuremath{|}b \texttt{"}c\texttt{"} -{}-d x-1' in text and "$-$0.5 [$-$1.0, +2.0]" in text
+    assert latex_text(f"hash {'0a' * 20}.") == "hash " + r"\allowbreak{}".join(["0a0a0a0a"] * 5) + "."
 
 
 def test_latex_takes_no_label_for_an_option_of_the_line_break_before_it():

@@ -14,6 +14,7 @@ from arena.core import citation
 from arena.core.errors import ConfigError
 from arena.core.versions import versions
 from arena.match.dice import key_hash
+from arena.match.estimates import pack_estimates
 from arena.results.columns import PAPER
 from arena.results.paper import duration, p_in_words
 from arena.schedule.kinds.adaptive import Adaptive
@@ -22,7 +23,8 @@ from arena.store import Store
 from arena.tournament.tournament import Tournament
 from arena.transfer.foreign_results import import_results
 from tests.support.documents import ROOT
-from tests.support.samples import begin, entry, fill, finished, random_row, schedule
+from tests.support.samples import all_matches, begin, entry, fill, finished, random_row, schedule
+from tests.support.samples import row as row_of
 
 KEY = b"k" * 32
 HOSTILE = r"50%_#&{}\~^<$"
@@ -68,6 +70,21 @@ def test_the_table_is_written_in_latex_and_markdown_with_nothing_that_they_could
     assert latex.count(r"\begin{table}") == latex.count(r"\end{table}") == 1 and r"\toprule" in latex
     assert markdown.count("epicycle, 2 players") == 2  # in the table once, and in the caption
     assert r"50%\_#\&{}\\\~^\<$" in markdown
+
+
+def test_what_searches_took_is_a_column_where_bots_told_it(tmp_path, log):
+    plan = schedule(["alice", "bob"], blocks=2)
+    told = {"clocks": "0,0,1000,1000,0 1,1,1000,1000,0", "estimates": pack_estimates([(0, [], [], [], 1200)])}
+    with Store.create(tmp_path / "matches.db") as store:
+        found = [finished(spec, row_of(spec.lineup, [0, 1], **told)) for spec in all_matches(plan)]
+        store.add(plan, found, begin(store, plan))
+    api.export(tmp_path / "matches.db", out=tmp_path, what=["paper"], formats=["csv", "md"])
+    assert set(pd.read_csv(tmp_path / "paper_table.csv")["search_steps_per_move"]) == {1200}
+    markdown = read(tmp_path, "paper_table.md")
+    assert "| searched a move" in markdown and "1,200" in markdown
+    assert "searched a move: simulations, nodes or playouts." in markdown
+    api.export(log, out=tmp_path / "silent", what=["paper"], formats=["md"])
+    assert "searched" not in read(tmp_path / "silent", "paper_table.md")
 
 
 @pytest.mark.parametrize("label", ["a` <img src=x> _b_", "`arena <b>``<img src=x>` _b_", "```<img src=x> _b_"])

@@ -1,7 +1,9 @@
 """Tournaments with adjudication: part of the plan, resumed, shown, verified; and how often it would have been wrong."""
 
+import contextlib
 import dataclasses
 import json
+import sqlite3
 
 import numpy as np
 import pytest
@@ -9,10 +11,12 @@ from scipy.stats import binomtest
 
 import engine
 from arena import api
+from arena.cli.app import run_command
+from arena.cli.arguments import TuneOptions
+from arena.cli.tuning import request_of
 from arena.core.adjudication import AdjudicationRules
 from arena.core.errors import ConfigError, UnknownTargetError
-from arena.plan.config import config_from
-from arena.plan.resolve import check_adjudicable
+from arena.plan.config import adjudicable, config_from
 from arena.results.adjudication import share_interval
 from arena.results.leaderboards import notes_below
 from arena.results.pages.figures.matches import endings as endings_of
@@ -242,11 +246,59 @@ def test_wrong_rules_are_refused_in_one_line(given, text):
         config_from(config() | {"adjudication": given})
 
 
+def test_comparisons_are_adjudicated_by_rules_of_their_own(tmp_path, capsys):
+    (tmp_path / "b.py").write_text(BOTS)
+    asked = ["compare", f"{tmp_path}/b.py:Fickle", f"{tmp_path}/b.py:Twin", "--game", "magic_mids", "--fixed", "3"]
+    asked += ["--workers", "1", "--home", str(tmp_path)]
+    assert run_command(asked) == 0
+    assert run_command([*asked, "--agreement", "3", "--threshold", "0.9"]) == 0
+    (log,) = tmp_path.rglob("matches.db")
+    found = verify(log)
+    assert not found.findings
+    with contextlib.closing(sqlite3.connect(log)) as db:
+        ended = [word for (word,) in db.execute("SELECT ended FROM matches ORDER BY block, lineup")]
+    assert len(ended) == 12 and "adjudicated by agreement" not in ended[:6]
+    assert "adjudicated by agreement" in ended[6:]
+    (board,) = json.loads((log.parent / "plan.json").read_text())["boards"]
+    assert board["adjudication"] == {"agreement": 3, "threshold": 0.9, "certainty": 0}
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--threshold", "0.9"], "adjudication: needs agreement, certainty or both, above 0"),
+        (["--agreement", "-1"], "agreement = -1: must be 0 or more"),
+        (["--from", "smoke", "--agreement", "3"], "plays nothing, so --agreement has no effect"),
+    ],
+)
+def test_rules_that_cannot_apply_to_a_comparison_are_refused_in_one_line(tmp_path, capsys, options, told):
+    game = [] if "--from" in options else ["--game", "epicycle"]
+    assert run_command(["compare", "greedy", "random", *game, *options, "--home", str(tmp_path)]) == 2
+    assert told in capsys.readouterr().err
+
+
+def test_tuning_takes_the_rules_from_its_options():
+    assert request_of(TuneOptions("uct", ["simulations=1:9"], ["epicycle"])).adjudication is None
+    options = TuneOptions("uct", ["simulations=1:9"], ["epicycle"], agreement=2, certainty=10)
+    rules = request_of(options).adjudication
+    assert rules == AdjudicationRules(2, 0.95, 10)
+
+
+def test_a_paper_tells_by_which_rules_how_many_matches_were_adjudicated(adjudicated, whole, tmp_path):
+    api.export(adjudicated, home_of(adjudicated), tmp_path, ["paper"])
+    methods = (tmp_path / "paper_methods.md").read_text()
+    assert "Matches were ended early, that is adjudicated, where a rule held. On magic" in methods
+    assert "matches were adjudicated: the referee's search of 100 positions proved them." in methods
+    assert "repetition=4), 2 players," not in methods.partition("ended early")[2].partition("calibrated")[0]
+    api.export(whole, home_of(whole), tmp_path / "whole", ["paper"])
+    assert "ended early" not in (tmp_path / "whole" / "paper_methods.md").read_text()
+
+
 def test_games_with_utilities_of_their_own_are_not_adjudicated(monkeypatch):
     rules = AdjudicationRules(agreement=3)
     own = dataclasses.replace(engine.game_type("epicycle"), own_utilities=True)
     game = engine.load_game("epicycle", players=2)
     monkeypatch.setattr(game, "type", own)
     with pytest.raises(ConfigError, match="utilities do not follow from places"):
-        check_adjudicable(game, rules)
-    check_adjudicable(game, None)
+        adjudicable(rules, game)
+    assert adjudicable(None, game) is None

@@ -213,13 +213,20 @@ def test_a_single_match_refuses_a_time():
         api.play_match("epicycle", ["uct:time=20ms", "greedy"], seed=1)
 
 
-def test_a_comparison_is_calibrated_once_and_says_what_its_bots_play_with(tmp_path, capsys):
+def test_a_comparison_is_calibrated_once_and_says_so_as_a_run_does(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(calibration._Ladder, "count", remarked)
     asked = ["compare", "flat_mc:time=0.1ms", "greedy", "--game", "epicycle", "--home", str(tmp_path)]
     said = []
     for blocks in ("1", "2"):
         assert run_command([*asked, "--fixed", blocks, "--workers", "1"]) == 0
-        said += [line for line in capsys.readouterr().err.splitlines() if line.startswith("flat_mc:time=0.1ms plays")]
+        said += [line for line in capsys.readouterr().err.splitlines() if "calibrated" in line]
+    assert said == [f"{LABEL} on epicycle, 2 players: calibrated to playouts = 7, of which a move takes 3 ms"]
     (log,) = tmp_path.rglob("plan.json")
     (board,) = json.loads(log.read_text())["boards"]
-    number = board["budgets"][LABEL]["playouts"]
-    assert said == [f"flat_mc:time=0.1ms plays with {number:,} playouts on epicycle, 2 players"] * 2
+    assert board["budgets"][LABEL]["playouts"] == 7
+
+
+def remarked(ladder):
+    """Calibrate to 7, of which a move takes longer than asked."""
+    ladder.remark = ", of which a move takes 3 ms"
+    return 7

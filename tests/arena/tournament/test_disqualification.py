@@ -13,12 +13,15 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from arena.core.match_ids import match_id
+from arena.match.result import SeatRow
 from arena.runner import play_order, retries
 from arena.runner import run as runner
 from arena.runner.compiling import CompileStage
 from arena.runner.folds import DisqualificationFold
 from arena.runner.options import RunOptions
 from arena.schedule.blocks import Schedule
+from arena.schedule.kinds.pyramid import Pyramid
+from arena.schedule.kinds.swiss import Swiss
 from arena.store import BotRow, Store
 from arena.tournament.disqualification import Disqualifications
 from arena.tournament.lookup import lineups_in_log
@@ -26,7 +29,7 @@ from arena.tournament.tournament import Tournament
 from arena.workers.messages import Played, WorkerDeath, WorkerLost, encode
 from tests.support.faulty import fill_with, random_falls, random_plan, result_of, rule, sample
 from tests.support.rows import rows_of
-from tests.support.samples import all_matches, resolved
+from tests.support.samples import all_matches, begin, finished, resolved, row, schedule
 
 
 class MadeUpPlan:
@@ -251,3 +254,27 @@ def test_no_more_is_handed_out_while_too_many_results_may_turn_out_not_to_count(
     else:
         assert (len(pool.returned) == len(specs) - 1) is (at_all > len(specs))
         assert len(pool.returned) > 400
+
+
+@pytest.mark.parametrize("kind", [Swiss(rounds=3), Pyramid()], ids=lambda kind: kind.kind)
+def test_standings_of_a_schedule_mark_bots_that_are_disqualified(tmp_path, kind):
+    plan = schedule(["alice", "bob", "carol", "mallory"], blocks=4, scheduler=kind, forfeit_limit=1)
+    mallory = [entry.label for entry in plan.entries].index("mallory")
+    with Store.create(tmp_path / "matches.db") as store:
+        run = begin(store, plan)
+        while missing := [*Tournament(store, plan).missing()]:  # stage after stage
+            specs = [spec for block, lineups in missing for spec in plan.matches(block) if spec.lineup in lineups]
+            store.add(plan, [finished(spec, _forfeited_by(mallory, spec)) for spec in specs], run)
+        tournament = Tournament(store, plan)
+        assert tournament.disqualified(0)
+        shown = str([table.rows for table in tournament.standings(0)])
+    assert shown.count("mallory") == shown.count("mallory (disqualified)") > 0
+    assert shown.count("(disqualified)") == shown.count("mallory")
+
+
+def _forfeited_by(entry, spec):
+    """A match that an entry forfeits if it sits in it, and else the first seat wins."""
+    seats = [SeatRow(int(place == entry), None, *(("crash", 0) if place == entry else ())) for place in spec.seats]
+    if entry not in spec.seats:
+        seats = [SeatRow(seat, None) for seat in range(len(spec.seats))]
+    return row(spec.lineup, [], seats=seats)

@@ -14,7 +14,7 @@ from arena import api
 from arena.cli.app import run_command
 from arena.core.errors import RecordError
 from arena.core.match_ids import DiceKind
-from arena.match.estimates import MAX_VISIT_COUNT, pack_estimates
+from arena.match.estimates import MAX_SEARCH_STEPS, MAX_VISIT_COUNT, pack_estimates
 from arena.match.json_lines import LINE_KEYS, MAX_LINE_BYTES, match_as_data, match_as_line, read_matches
 from arena.match.replay import replay
 from arena.match.stored import SecretKey, StoredMatch
@@ -69,8 +69,9 @@ def estimates_of(draw, players, plies):
     line = st.lists(st.integers(0, 2**31 - 1), min_size=1, max_size=16)
     visits = st.dictionaries(st.integers(0, MAX_VISIT_COUNT), st.integers(0, MAX_VISIT_COUNT), max_size=5)
     counts = visits.map(lambda drawn: [number for pair in sorted(drawn.items()) for number in pair])
+    steps = st.just(0) | st.integers(1, MAX_SEARCH_STEPS)
     at = draw(st.sets(st.integers(0, plies - 1), max_size=5)) if plies else set()
-    return [(ply, draw(evaluation), draw(line | st.just([])), draw(counts)) for ply in sorted(at)]
+    return [(ply, draw(evaluation), draw(line | st.just([])), draw(counts), draw(steps)) for ply in sorted(at)]
 
 
 @st.composite

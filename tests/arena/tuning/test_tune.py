@@ -8,6 +8,7 @@ import sqlite3
 import pytest
 
 from arena import api
+from arena.core.adjudication import AdjudicationRules
 from arena.core.errors import ConfigError
 from arena.results.tuning import claim_of
 from arena.store import Store
@@ -106,6 +107,18 @@ def test_a_run_killed_in_every_iteration_ends_with_the_same_log(request_of, refe
     assert not checked(found.folder / LOG_FILE).findings
 
 
+def test_matches_of_all_iterations_are_adjudicated_where_that_is_asked_for_and_verified(request_of, tmp_path):
+    rules = AdjudicationRules(certainty=100)
+    found = tune(request_of(adjudication=rules, players=[2]), workers=1, home=tmp_path, report=False)
+    with contextlib.closing(sqlite3.connect(found.folder / LOG_FILE)) as db:
+        ended = dict(db.execute("SELECT ended, count(DISTINCT run) FROM matches JOIN timings USING (block) GROUP BY 1"))
+    assert ended["adjudicated by certainty"] > 1
+    assert not checked(found.folder / LOG_FILE).findings
+    with changing(found.folder / LOG_FILE) as db:
+        db.execute("UPDATE matches SET ended = 'normal' WHERE ended LIKE 'adjudicated%'")
+    assert "goes on" in texts(checked(found.folder / LOG_FILE)) or checked(found.folder / LOG_FILE).findings
+
+
 def test_a_finished_run_plays_nothing_more_and_says_the_same(request_of, reference):
     again = tune(request_of(), workers=1, home=reference.folder.parent, report=False)
     assert again.played == 0 and again.matches == reference.matches
@@ -168,6 +181,7 @@ def test_an_iteration_begun_too_early_is_found(reference, tmp_path):
         ({"blocks": 3}, "other blocks"),
         ({"games": ["epicycle(setup=random)"]}, "other games"),
         ({"against": ["random"]}, "other fillers"),
+        ({"adjudication": AdjudicationRules(certainty=50)}, "other games, openings or adjudication"),
     ],
 )
 def test_other_settings_under_the_same_name_are_refused(request_of, reference, changes, text):
