@@ -154,8 +154,11 @@ def _items(value: Any, most: int) -> list[Any]:
     return list(islice(iter(value), most + 1))
 
 
-def pack_estimates(kept: Iterable[PackedEstimate]) -> str:
-    """Return the estimates of a match as base64 over deflated text, for `unpack_estimates`; empty for none."""
+def pack_estimates(kept: Iterable[tuple[Any, ...]]) -> str:
+    """Return the estimates of a match as base64 over deflated text, for `unpack_estimates`; empty for none.
+
+    Each is a `PackedEstimate`, in which steps of the search that are 0 may be left out.
+    """
     text = " ".join([pack_part(*each) for each in kept])
     return base64.b64encode(zlib.compress(text.encode(), 6)).decode() if text else ""
 

@@ -91,9 +91,9 @@ def follow(match: StoredMatch, keys: KeyPair | None = None) -> Iterator[tuple[St
     estimates, before = match.estimates, None
     for ply in walk_plies(match, game, keys):
         before = game.new_initial_state() if before is None else before
-        evaluation, line, _ = estimates.get(ply.number, NO_ESTIMATE)
-        words = _line_notation(before, line, ply) if line else ()
-        yield lent(before, None), ply._replace(state=lent(ply.state, None), evaluation=evaluation, line=words)
+        told = estimates.get(ply.number, NO_ESTIMATE)
+        words = _line_notation(before, told.line, ply) if told.line else ()
+        yield lent(before, None), ply._replace(state=lent(ply.state, None), evaluation=told.evaluation, line=words)
         try:
             before.apply_action(before.string_to_action(ply.text))
         except Exception as error:

@@ -105,7 +105,7 @@ class StoredMatch(PlannedMatch):
     def estimates(self) -> dict[int, Estimate]:
         """By ply: what its bot expected; raises `StoreError` when that is damaged."""
         kept = unpack_estimates(self.packed_estimates, self.players, len(self.moves))
-        return {ply: estimate_of(*parts) for ply, *parts in kept}
+        return {each[0]: estimate_of(*each[1:]) for each in kept}
 
     @property
     def keys(self) -> KeyPair:

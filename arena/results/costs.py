@@ -140,8 +140,8 @@ def board_costs(tournament: Tournament, index: int) -> pd.DataFrame:
     frame = pd.DataFrame(rows, columns=COSTS.names[:-1])
     times = [name for name in COSTS.names if "seconds" in name]
     frame[times] = frame[times].astype(float).round(6)
-    sizes = ["search_steps_per_move", "visits_per_move"]
-    frame[sizes] = frame[sizes].astype(float).round(1)
+    counts = ["search_steps_per_move", "visits_per_move"]
+    frame[counts] = frame[counts].astype(float).round(1)
     return with_parameters(frame, schedule, index)
 
 
