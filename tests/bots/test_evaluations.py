@@ -11,6 +11,7 @@ from bots import make_bot
 from bots.search.perfect_solver import solve
 from bots.search.uct import BATCH
 from engine import load_game
+from engine.loading import load
 from tests.bots.built_in import all_games, as_params, built_in_bots, label
 from tests.bots.matches import random_walk
 from tests.bots.test_contract import cheapest
@@ -54,7 +55,7 @@ def test_what_they_give_is_right_and_their_lines_can_be_played(kind, game):
 
 
 @pytest.mark.parametrize(
-    "game", [load_game("epicycle", 2), load_game("magic_mids", 3), NIM], ids=lambda game: game.spec
+    "game", [load_game("epicycle", 2), load_game("magic_mids", 3), load(NIM, 2, {})], ids=lambda game: game.spec
 )
 def test_searches_tell_how_much_they_have_searched(game):
     for name in ("uct", "flat_mc", "alphabeta", "expectimax"):
@@ -70,13 +71,14 @@ def test_searches_tell_how_much_they_have_searched(game):
 
 
 def test_simulations_by_the_clock_and_those_of_a_proven_position_are_counted_and_those_of_before_are_not():
-    game = load_game("epicycle", 2)
-    told = {}
-    for name, params in {"clock": {"seconds": 0.001}, "reuse": {"reuse": True}, "solve": {"solve": True}}.items():
-        told[name] = [answer.given.search_steps for _, answer in answers(BOTS["uct"], game, 99, **params)]
-    assert all(each > 0 and each % BATCH == 0 for each in told["clock"])
-    assert {*told["reuse"]} == {60}
-    assert max(told["solve"]) == 60 > min(told["solve"])
+    epicycle, nim = load_game("epicycle", 2), load(NIM, 2, {})
+
+    def told(game, **params):
+        return [answer.given.search_steps for _, answer in answers(BOTS["uct"], game, 99, **params)]
+
+    assert all(each > 0 and each % BATCH == 0 for each in told(epicycle, seconds=0.001))
+    assert {*told(epicycle, reuse=True)} == {60}
+    assert 0 < min(told(nim, solve=True, simulations=5000)) < 5000
 
 
 @pytest.mark.parametrize("opponents", ["maxn", "paranoid"])
