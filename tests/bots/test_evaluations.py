@@ -139,4 +139,4 @@ def test_the_others_are_not_mistaken_for_wrong_ones():
         if kind.refusal(game) is None and name not in TELLING:
             params = {key: value for key, value in cheapest(kind).items()}
             assert all(answer.given is None for _, answer in answers(kind, game, **params))
-    assert read_search_info({}, 0, game.new_initial_state()) == ([], [], 0, ())
+    assert read_search_info({}, 0, game.new_initial_state()) == ([], [], 0, (), 0)
