@@ -127,9 +127,10 @@ def _import_share(config):
 
 
 def pytest_collection_modifyitems(config, items):
-    """Leave out the tests of other lanes; a test that is named with `::` runs in any."""
+    """Leave out the tests of other lanes: by marks and, unless files are named, by costs; none that is named by `::`."""
     chaos, system = config.getoption("--chaos"), config.getoption("--system")
-    is_named, costly = any("::" in argument for argument in config.args), _costly_cases(items)
+    is_named = any("::" in argument for argument in config.args)
+    costly = frozenset() if any(".py" in argument for argument in config.args) else _costly_cases(items)
 
     def is_wanted(item):
         is_long = item.path.is_relative_to(SYSTEM) or item.get_closest_marker("system") or item.nodeid in costly
