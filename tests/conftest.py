@@ -127,7 +127,7 @@ def _import_share(config):
 
 
 def pytest_collection_modifyitems(config, items):
-    """Leave out the tests of other lanes: by marks and, unless files are named, by costs; none that is named by `::`."""
+    """Leave out the tests of other lanes: by marks and, unless files are named, by costs; no test named by `::`."""
     chaos, system = config.getoption("--chaos"), config.getoption("--system")
     is_named = any("::" in argument for argument in config.args)
     costly = frozenset() if any(".py" in argument for argument in config.args) else _costly_cases(items)
