@@ -2,7 +2,8 @@
 
 Each line has the seconds of a case, of a machine that does nothing else, and the name of a test whose cases take more
 than `MAX_QUICK_SECONDS` together. The short lane runs as many cases of such a test as fit into that, spread evenly over
-all of them, and the long lane runs the others. Tests that are not listed are quick, or are marked as long.
+all of them, and the long lane runs the others. Tests that are not listed are quick, or are marked as long. A run of
+named files leaves costs aside.
 """
 
 from __future__ import annotations

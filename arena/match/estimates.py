@@ -182,6 +182,7 @@ def unpack_estimates(packed: str, players: int, plies: int) -> list[PackedEstima
 
 
 def pack_part(ply: int, evaluation: Sequence[int], line: Sequence[int], counts: Sequence[int], steps: int = 0) -> str:
+    """Return an estimate as text for `unpack_part`; steps that are 0 are left out."""
     lists = ":".join([",".join(map(str, numbers)) for numbers in (evaluation, line, counts)])
     return f"{ply}:{lists}:{steps}" if steps else f"{ply}:{lists}"
 
