@@ -97,10 +97,13 @@ def _end(accounts: Accounts, contest: str, season: int, home: Path | None) -> No
     said: list[str] = []
     driver = Driver(accounts, home_folder(home), RunOptions.of(), said.append, lambda *of: over.append(of))
     try:
-        while (contest, season) not in over and driver.step_contest(contest):
-            pass
+        with driver.on_signals():
+            while (contest, season) not in over and driver.step_contest(contest) and not driver.stopping.is_set():
+                pass
     finally:
         driver.close()
+    if driver.stopping.is_set():
+        raise KeyboardInterrupt
     if (contest, season) not in over:
         raise ConfigError(f"{contest}: its season could not be ended: {said[-1] if said else 'try again'}")
     _archive(home, contest, season)

@@ -10,9 +10,12 @@ from typing import NamedTuple
 
 from arena.accounts import Accounts, BotVersion
 from arena.contest.checking import CheckError, check_begun, next_version
+from arena.workers.process import WorkerProcess
 
 POLL_SECONDS = 1.0
 """Seconds between two looks where nothing waits."""
+STOP_POLL_SECONDS = 0.1
+"""Seconds between two looks whether a check that was stopped has ended."""
 MAX_RETRY_SECONDS = 60.0
 """Longest wait after a failure of the machine."""
 
@@ -41,22 +44,28 @@ class CheckPool:
         """Whether versions may be marked as being checked that nobody checks: by a driver that was killed, at first."""
         self._failed: dict[str, Retry] = {}
         """By label: versions whose check the machine failed."""
-        self._threads = [threading.Thread(target=self._work, name=f"check {n}", daemon=True) for n in range(size)]
+        self._workers = [WorkerProcess() for _ in range(size)]
+        self._threads = [
+            threading.Thread(target=self._work, args=(worker,), name=f"check {number}", daemon=True)
+            for number, worker in enumerate(self._workers)
+        ]
 
     def start(self) -> None:
         """Begin to check."""
         for thread in self._threads:
             thread.start()
 
-    def join(self) -> None:
-        """Wait until all checks have ended, after `stopping` has been set."""
-        for thread in self._threads:
-            thread.join()
+    def stop(self) -> None:
+        """End all checks, after `stopping` has been set; they are begun anew by the next driver."""
+        for thread, worker in zip(self._threads, self._workers, strict=True):
+            while thread.is_alive():  # it may be starting a new process just now
+                worker.stop()
+                thread.join(STOP_POLL_SECONDS)
 
-    def _work(self) -> None:
+    def _work(self, worker: WorkerProcess) -> None:
         while (version := self._take()) is not None:
             try:
-                check_begun(self.accounts, version, self.home, self.stopping.is_set)
+                check_begun(self.accounts, version, self.home, worker, self.stopping.is_set)
             except Exception as error:  # whatever comes of a bot or a machine, checks go on
                 self._on_failure(version, error)
                 self._begun.discard(version.label)

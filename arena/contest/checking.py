@@ -50,34 +50,44 @@ def next_version(
 
 
 def check_begun(
-    accounts: Accounts, version: BotVersion, home: Path, stopping: Callable[[], bool] = lambda: False
+    accounts: Accounts,
+    version: BotVersion,
+    home: Path,
+    worker: WorkerProcess,
+    stopping: Callable[[], bool] = lambda: False,
 ) -> None:
-    """Check a version that is marked as being checked, and say how it ended.
+    """Check a version that is marked as being checked, and say how it ended; the worker is stopped after it.
 
-    A check that is stopped, or whose machine fails, is begun anew. Raises `CheckError` where the machine fails.
+    What comes out while this is `stopping` counts for nothing, since the worker may have been ended: the check is begun
+    anew, as is one whose machine fails. Raises `CheckError` where the machine fails.
     """
     try:
-        valid = check_version(accounts, version, home, stopping)
+        valid = check_version(accounts, version, home, worker, stopping)
     except (StoreError, WorkerError, OSError) as error:  # of this machine: nobody's bot is to blame
         accounts.submissions.restart_check(version)
-        raise CheckError(version.label, str(error)) from error
-    if valid is None:
+        if not stopping():
+            raise CheckError(version.label, str(error)) from error
+        return
+    if stopping():
         accounts.submissions.restart_check(version)
     else:
         accounts.submissions.end_check(version, valid)
 
 
 def check_version(
-    accounts: Accounts, version: BotVersion, home: Path, stopping: Callable[[], bool] = lambda: False
-) -> bool | None:
-    """Check a version and write its report; return whether it is valid, None where the check was stopped."""
+    accounts: Accounts,
+    version: BotVersion,
+    home: Path,
+    worker: WorkerProcess,
+    stopping: Callable[[], bool] = lambda: False,
+) -> bool:
+    """Check a version and write its report; return whether it is valid. No board is begun while this is `stopping`."""
     bot = accounts.submissions.bot(version.bot)
     config = contest_from(accounts.contests.get(bot.contest).config)
     twin = _checked_before(accounts, version)
     if twin is not None:
         _say(accounts, version, f"The same source was checked as {twin.label}: {twin.state}.")
         return twin.state == "valid"
-    worker = WorkerProcess()
     try:
         return _check(accounts, version, config, home, worker, stopping)
     except (StoreError, WorkerError):
@@ -97,7 +107,7 @@ def _check(
     home: Path,
     worker: WorkerProcess,
     stopping: Callable[[], bool],
-) -> bool | None:
+) -> bool:
     boards = games_of(config)
     games = [game for game, _ in boards]
     _say(accounts, version, "It is loaded in the sandbox, and asked what it plays.")
@@ -119,8 +129,6 @@ def _check(
 
     path = version.module.replace(".", "/") + ".py" if version.class_name else "."
     result = check_found([bot, opponent], boards, path, worker, Limits(**config.limits.model_dump()), show, is_over)
-    if stopping() and result.not_played and result.ok:
-        return None
     if result.not_played:
         _say(accounts, version, f"Not played, since time was over: {', '.join(result.not_played)}.")
     return result.ok

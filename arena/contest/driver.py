@@ -62,19 +62,19 @@ class Driver:
     def run(self, until: Callable[[], bool] = lambda: False) -> None:
         """Drive until a signal comes, or `until` when there is nothing to do."""
         checks = CheckPool(self.accounts, self.home, self.checks, self.stopping, self.say)
-        checks.start()
         collect_often()
-        try:
-            with self._on_signals():
+        with self.on_signals():
+            checks.start()
+            try:
                 while not self.stopping.is_set():
                     if not self.step():
                         if until():
                             return
                         self.stopping.wait(POLL_SECONDS)
-        finally:
-            self.stopping.set()
-            checks.join()
-            self.close()
+            finally:
+                self.stopping.set()
+                checks.stop()
+                self.close()
 
     def close(self) -> None:
         """Close the logs."""
@@ -121,8 +121,6 @@ class Driver:
             driver = SeasonDriver(self.accounts, contest, self.home, self.options, say)
             self._drivers[contest] = driver.__enter__()
         step = driver.step(self.accounts.database.clock())
-        if step.stopping:
-            self.stopping.set()
         if step.over:
             self._drop(contest)
             self._on_over(contest, driver.season)
@@ -142,8 +140,8 @@ class Driver:
                 driver.__exit__(None, None, None)
 
     @contextlib.contextmanager
-    def _on_signals(self) -> Iterator[None]:
-        """Stop on SIGINT and SIGTERM; a run in play handles them itself, and lets matches end."""
+    def on_signals(self) -> Iterator[None]:
+        """Stop on SIGINT and SIGTERM; a run in play handles them too, and lets matches end."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return

@@ -46,8 +46,6 @@ class Step(NamedTuple):
 
     worked: bool
     """Whether anything was; else there is nothing to do for a while."""
-    stopping: bool = False
-    """Whether a signal has ended it."""
     over: bool = False
     """Whether nothing is left to do in this contest."""
 
@@ -210,7 +208,7 @@ class SeasonDriver:
         self._rate_if_due()
         self.accounts.contests.publish_rounds(self.id, self.season, number)
         self._told = number
-        return Step(True, outcome.progress.stopping)
+        return WORKED
 
     def _tell_of_rounds(self) -> None:
         """Rate the round that is complete and publish it, where a driver was killed before it had."""
@@ -228,7 +226,7 @@ class SeasonDriver:
         It is tried again, after a wait.
         """
         if outcome.progress.stopping:
-            return Step(True, True)
+            return WORKED
         raise WorkerError(f"not played: {'; '.join(outcome.not_played[:MAX_LINES]) or 'some matches'}")
 
     # Standings

@@ -8,6 +8,7 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
+from types import FrameType
 
 GRACE_SECONDS = 0.7
 """Time that matches in play have to end when the run is interrupted, before they are dropped."""
@@ -31,13 +32,26 @@ class Interruption:
 
     @contextlib.contextmanager
     def on_signals(self) -> Iterator[None]:
-        """Request it on SIGINT, SIGTERM and SIGHUP, so that no exception comes in the middle of a transaction."""
+        """Request it on SIGINT, SIGTERM and SIGHUP, so that no exception comes in the middle of a transaction.
+
+        A handler that does not raise, as a contest's driver has, is called as well: it learns of the signal whatever
+        becomes of the run.
+        """
         numbers = [signal.SIGINT, signal.SIGTERM]
         if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # `nohup` ignores it
             numbers.append(signal.SIGHUP)
         if threading.current_thread() is not threading.main_thread():  # only that can set handlers
             numbers = []
-        previous = {number: signal.signal(number, lambda *_: self.request()) for number in numbers}
+        previous = {number: signal.getsignal(number) for number in numbers}
+
+        def on_signal(number: int, frame: FrameType | None) -> None:
+            self.request()
+            before = previous[signal.Signals(number)]
+            if callable(before) and before is not signal.default_int_handler:
+                before(number, frame)
+
+        for number in numbers:
+            signal.signal(number, on_signal)
         try:
             yield
         finally:

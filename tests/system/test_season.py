@@ -38,6 +38,7 @@ from arena.schedule.kinds.ladder import Ladder
 from arena.store import Store
 from arena.tournament.seasons import read_event
 from arena.tournament.tournament import Tournament
+from arena.workers.process import WorkerProcess
 from tests.arena.contest.test_seasons import content
 from tests.support.season_cast import (
     BANNED,
@@ -143,7 +144,7 @@ class Season:
             self.submitted += 1
         while (version := next_version(self.accounts)) is not None:
             self.accounts.submissions.begin_check(version)
-            check_begun(self.accounts, version, self.home)
+            check_begun(self.accounts, version, self.home, WorkerProcess())
         self.config = read_contest(self.configured(OPENING))
         self.accounts.contests.configure("cup", self.config.as_data(), OPERATOR)
 

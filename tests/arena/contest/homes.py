@@ -16,6 +16,7 @@ from arena.registry.submissions import store_bundle
 from arena.registry.uploads import uploaded_bot
 from arena.runner.options import RunOptions
 from arena.tournament.tournament import Tournament
+from arena.workers.process import WorkerProcess
 
 START = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 OPTIONS = RunOptions(1, "local")
@@ -112,7 +113,7 @@ class Home:
         if version is None:
             return False
         self.accounts.submissions.begin_check(version)
-        check_begun(self.accounts, version, self.path)
+        check_begun(self.accounts, version, self.path, WorkerProcess())
         return True
 
     def check(self) -> None:

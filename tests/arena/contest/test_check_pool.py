@@ -13,7 +13,7 @@ from arena.accounts import Accounts, BotVersion
 from arena.contest import check_pool, checking
 from arena.contest.check_pool import CheckPool
 from arena.contest.checking import next_version
-from tests.arena.contest.homes import Home, good
+from tests.arena.contest.homes import HANGING, Home, good
 from tests.support.tournaments import PATIENCE, wait_until
 
 
@@ -45,7 +45,7 @@ class Checks:
         self.stopping.set()
         for end in [*self.ends.values()]:
             end.set()
-        self.pool.join()
+        self.pool.stop()
 
     def _check(self, accounts: Accounts, version: BotVersion, *_: Any) -> bool:
         end = self.ends.setdefault(version.label, threading.Event())
@@ -129,3 +129,19 @@ def test_what_a_checker_that_died_left_is_checked_anew(home: Home, monkeypatch: 
         checks.end(version.label)
         wait_until(lambda: home.state(version) == "valid", "it is checked")
         assert home.accounts.submissions.version("b1", 1).report == []
+
+
+def test_a_bot_that_hangs_while_it_is_checked_is_left_when_checks_are_stopped(tmp_path: Path) -> None:
+    limits = {"seconds_per_move": 2 * PATIENCE, "seconds_to_start": 60.0, "seconds_to_prepare": 60.0}
+    home = Home(tmp_path / "home", limits=limits)
+    version, stopping, said = home.hand_in(home.author("one"), "a", HANGING), threading.Event(), list[str]()
+    pool = CheckPool(home.accounts, home.path, 1, stopping, said.append)
+    pool.start()
+    submissions = home.accounts.submissions
+    wait_until(lambda: submissions.version(version.bot, 1).report, "its check has begun")
+    stopping.set()
+    pool.stop()
+    assert home.state(version) == "waiting"
+    assert submissions.version(version.bot, 1).report == []
+    assert said == []
+    home.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import signal
 import sqlite3
 from collections.abc import Callable
 from datetime import timedelta
@@ -284,3 +285,19 @@ def test_a_ladder_at_rest_decides_nothing_until_an_event_comes(home: Home, monke
     home.pass_checks()
     home.rounds()
     assert home.playing() == ["b1.1", "house:random"]
+
+
+def test_a_driver_that_is_told_to_stop_while_its_round_fails_stops(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    home.hand_in(home.author("one"), "a", good(0))
+    home.pass_checks()
+    failures: list[str] = []
+
+    def fail(run: Run) -> None:
+        signal.raise_signal(signal.SIGTERM)
+        failures.append("once")
+        raise UnwritableError("the disk is full", "Make room")
+
+    monkeypatch.setattr(Run, "play_missing", fail)
+    monkeypatch.setattr("arena.contest.driver.FIRST_RETRY_SECONDS", 0.0)
+    home.driver.run(until=lambda: len(failures) > 1)
+    assert failures == ["once"]
