@@ -105,7 +105,10 @@ class TournamentOptions:
     seed: Annotated[int | None, typer.Option(help="Seed of the tournament. Default: 0.")] = None
     schedule: Annotated[
         str | None,
-        typer.Option(help="Who meets whom: a kind, as swiss or gauntlet:challenger=BOT. Default: round_robin."),
+        typer.Option(
+            help="Who meets whom: round_robin, swiss, knockout, pyramid, adaptive, gauntlet:challenger=BOT, or a "
+            "plug-in's kind. Default: round_robin."
+        ),
     ] = None
     opening: Opening = None
     isolation: Isolation = None

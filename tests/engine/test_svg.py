@@ -141,7 +141,7 @@ def test_every_piece_is_drawn_once_in_its_owners_colour():
     assert drawn.count(PIECE) == 9
     pips = sum(1 for _ in ElementTree.fromstring(state.svg()).iter(f"{NAMESPACE}circle")) - 2  # rim and ground
     assert pips == (6 + 7 + 5) + (3 * 1 + 3 * 2 + 3 * 3)
-    assert {"out, place 5", "out, place 4", "turn 77, seat 1 to move"} <= words(state)
+    assert {"out, place 5", "out, place 4", "turn 78, seat 1 to move"} <= words(state)
 
 
 def test_the_last_play_is_marked_and_only_when_there_was_one():

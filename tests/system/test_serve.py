@@ -225,6 +225,7 @@ def test_the_first_page_moves_and_a_match_is_shared_by_its_address(addresses, vi
     page = visit("/")
     caption = page.locator("#follow-caption")
     expect(page.locator("#follow-board svg")).to_be_visible()
+    expect(page.get_by_text("All matches in play")).to_be_hidden()
     before = caption.inner_text()
     expect(caption).not_to_have_text(before)
     (place,) = [place for place in addresses if re.search("[0-9a-f]{32}", place)]

@@ -46,6 +46,7 @@ async function showMatches(box, address) {
     watch(box.dataset.live, (boards) => {
       if (boards.length) box.hidden = false;
       played?.toggleAttribute("hidden", !boards.length);
+      part("follow-all")?.toggleAttribute("hidden", !boards.length);
       replayed?.toggleAttribute("hidden", boards.length > 0);
       stage.show(boards);
     });

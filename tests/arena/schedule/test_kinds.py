@@ -28,6 +28,7 @@ from arena.schedule.kinds.round_robin import RoundRobin
 from arena.schedule.scheduler import Scheduler
 from arena.store import Store
 from arena.tournament.stages import with_stages
+from tests.support import tournaments
 from tests.support.samples import fill, schedule
 
 PAGE = ROOT / "docs/how-to/add-a-schedule.md"
@@ -185,6 +186,12 @@ def test_a_plug_in_that_cannot_be_used_is_refused_in_a_line(monkeypatch, found, 
 def test_every_file_is_a_kind_of_its_name_and_configurations_may_name_all_but_what_a_command_makes():
     assert [kind_named(name).kind for name in BUILT_IN_KINDS] == [*BUILT_IN_KINDS]
     assert {kind.kind for kind in kinds.kinds()} == {*BUILT_IN_KINDS} - {"duel", "ladder", "tuning"}
+
+
+def test_the_help_of_a_run_names_every_kind_that_it_may_have(tmp_path):
+    words = " ".join(tournaments.arena("run", "--help", folder=tmp_path).stdout.split())
+    (told,) = re.findall(r"Who meets whom: (.*?) Default", words)
+    assert {kind.kind for kind in kinds.kinds()} <= set(re.findall(r"\w+", told))
 
 
 @pytest.mark.parametrize(

@@ -98,7 +98,7 @@
   function expected(ply) {
     if (!ply) return "";
     const { evaluation, line } = plies[ply - 1];
-    const returns = (evaluation ?? []).map((value, seat) => `seat ${seat} ${signed(value, 3)}`);
+    const returns = (evaluation ?? []).map((value, seat) => `${bots[seat]} ${signed(value, 3)}`);
     const parts = returns.length ? [`Expects ${returns.join(", ")}.`] : [];
     if (line.length) parts.push(`Line: ${line.join(" ")}`);
     return parts.join(" ");
