@@ -34,8 +34,10 @@ from scripts.loopback import Answer, Server, ask, process_of, processes, raise_f
 
 CONTEST = "load"
 UPLOAD_PATH = f"/api/v1/contests/{CONTEST}/submissions?file=bot.py&name=bot+"
-PAGES = (f"/contests/{CONTEST}", f"/contests/{CONTEST}/season-1/matches", f"/api/v1/contests/{CONTEST}/standings")
+STANDINGS_PATH = f"/api/v1/contests/{CONTEST}/standings"
+PAGES = (f"/contests/{CONTEST}", f"/contests/{CONTEST}/season-1/matches", STANDINGS_PATH)
 EVENTS_PATH = f"/contests/{CONTEST}/events"
+HOUSE = ["random", "greedy"]
 BOT = """from bots import Bot
 
 
@@ -166,6 +168,14 @@ class Load:
 
         return count
 
+    async def wait_for_standings(self, bots: int) -> None:
+        """Wait until so many bots are in the standings: with fewer a round has fewer matches."""
+        rows: Sequence[object] = ()
+        while len(rows) < bots:
+            await asyncio.sleep(1.0)
+            answer = await ask(self.server.address, STANDINGS_PATH)
+            rows = json.loads(answer.body)["overall"] if answer.status == 200 else ()
+
     async def hand_in(self) -> None:
         """Hand bots in, so many a minute, each author in turn, and see their checks end."""
         async with asyncio.TaskGroup() as group:
@@ -207,7 +217,7 @@ def made_home(home: Path, authors: int) -> list[str]:
     data = {
         "name": CONTEST,
         "boards": [{"game": "epicycle", "players": [2]}],
-        "house": ["random", "greedy"],
+        "house": HOUSE,
         "submissions_per_day": 10_000,
         "round_blocks": 100,
     }
@@ -229,6 +239,7 @@ async def measure(load: Load) -> list[Phase]:
         await load.upload(number)
     load.seconds.clear()
     load.others.clear()
+    await load.wait_for_standings(len(load.tokens) + len(HOUSE))
     await asyncio.sleep(options.settle)
     phases = [await load.phase("before", options.seconds / 4)]
     async with load.clients():
