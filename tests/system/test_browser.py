@@ -47,14 +47,20 @@ def browser():
         running.close()
 
 
+def new_page(browser, **options):
+    """Open an empty page, alone in a context, that may take its time for everything."""
+    page = browser.new_page(**options)
+    page.set_default_timeout(MILLISECONDS)
+    return page
+
+
 @pytest.fixture
 def visit(browser):
     """Return a function that opens a file; the test fails if the page loads another one, or if its script fails."""
     pages, wrong = [], []
 
     def open_page(path, viewport=DESK, scheme="light", place="") -> Page:
-        page = browser.new_page(viewport=viewport, color_scheme=scheme)
-        page.set_default_timeout(MILLISECONDS)
+        page = new_page(browser, viewport=viewport, color_scheme=scheme)
         address = path.as_uri() + place
         page.on("request", lambda request: request.url.split("#")[0] == path.as_uri() or wrong.append(request.url))
         page.on("pageerror", lambda error: wrong.append(str(error)))
@@ -120,7 +126,7 @@ def canonical(svg: str) -> str:
 
 
 def settled(page: Page, ply: int) -> None:
-    """Wait until the page shows a ply."""
+    """Wait until the page has a ply in its address: the last thing that it does to show one, save after a link."""
     expect(page).to_have_url(re.compile(f"#{ply}$"))
 
 
@@ -170,7 +176,7 @@ def test_the_space_bar_plays_and_pauses(matches, visit):
     page.locator("h1").click()
     page.keyboard.press("Space")
     settled(page, len(match.moves))
-    assert page.locator('[data-go="play"]').text_content() == "Play"
+    expect(page.locator('[data-go="play"]')).to_have_text("Play")  # a tick after the last ply
 
 
 @pytest.fixture(scope="module")
@@ -189,7 +195,8 @@ def test_evaluations_and_lines_are_shown_with_their_plies_and_a_click_on_the_gra
     assert re.search(r": .* expects [+−][01]\.[0-9]{2}", page.locator("#moves li").nth(ply).text_content())
     settled(page, ply + 1)
     value = match.estimates[ply].evaluation[0]
-    assert f"seat 0 {'−' if value < 0 else '+'}{abs(value):.3f}" in page.locator("#expected").text_content()
+    said = f"seat 0 {'−' if value < 0 else '+'}{abs(value):.3f}"
+    expect(page.locator("#expected")).to_contain_text(said)  # after the address, which the link itself has changed
     across = float(page.locator("#cursor").get_attribute("x1"))
     assert across == pytest.approx(600 * (ply + 1) / len(match.moves))
     graph = page.locator("#graph").bounding_box()
@@ -268,7 +275,7 @@ def site(installed):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("viewport", [PHONE, DESK], ids=["phone", "desk"])
 def test_a_site_opens_from_disk_and_links_lead_on(site, browser, scheme, viewport):
-    page = browser.new_page(viewport=viewport, color_scheme=scheme)
+    page = new_page(browser, viewport=viewport, color_scheme=scheme)
     wrong = []
     page.on("request", lambda request: request.url.startswith(site.as_uri()) or wrong.append(request.url))
     page.on("pageerror", lambda error: wrong.append(str(error)))

@@ -6,7 +6,7 @@ import engine
 from engine.svg import NARROW
 from tests.engine.matches import tables
 from tests.engine.test_layouts import decisions
-from tests.system.test_browser import browser
+from tests.system.test_browser import browser, new_page
 
 __all__ = ["browser"]
 TABLES = [table[:2] for table in tables() if not table[2]]
@@ -29,7 +29,7 @@ MISSED = """width => {
 
 @pytest.mark.parametrize(("name", "players"), TABLES)
 def test_a_click_in_the_middle_of_a_part_hits_it(browser, name, players):
-    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page = new_page(browser, viewport={"width": 1280, "height": 900})
     for state in decisions(name, players):
         for narrow in (False, True):
             page.set_content(f"<!doctype html><body style='margin:0'>{state.picture(narrow=narrow)}")
@@ -39,7 +39,7 @@ def test_a_click_in_the_middle_of_a_part_hits_it(browser, name, players):
 
 
 def test_an_old_badge_would_have_been_missed(browser):
-    page = browser.new_page()
+    page = new_page(browser)
     svg = engine.load_game("epicycle", 2).new_initial_state().picture()
     page.set_content(svg.replace("</svg>", '<rect width="750" height="408" fill="#fff"/></svg>'))
     assert len(page.evaluate(MISSED, 750)) == 16

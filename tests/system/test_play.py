@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from arena.web.lessons import lessons_of
 from tests.arena.sessions.test_analysis import win_in_one
 from tests.support.installed import Checkout
-from tests.system.test_browser import DESK, MILLISECONDS, PHONE, browser  # noqa: F401 - a fixture
+from tests.system.test_browser import DESK, MILLISECONDS, PHONE, browser, new_page  # noqa: F401 - a fixture
 
 TURN_OR_END = '#status:is([data-turn="1"], [data-phase="over"])'
 
@@ -236,8 +236,7 @@ def test_the_next_task_and_another_try_begin_at_the_words_of_the_task(visit):
 
 
 def test_without_scripts_the_page_says_who_is_to_move_and_why_moves_need_them(browser, address):  # noqa: F811
-    context = browser.new_context(java_script_enabled=False)
-    page = context.new_page()
+    page = new_page(browser, java_script_enabled=False)
     page.goto(f"{address}play?game=epicycle&players=2")
     page.click("text=Start the match")
     for _ in range(100):
@@ -247,7 +246,7 @@ def test_without_scripts_the_page_says_who_is_to_move_and_why_moves_need_them(br
         page.reload()
     assert page.locator("#board svg").count() == 1
     assert "moves need it" in page.content()
-    context.close()
+    page.close()
 
 
 def test_dice_are_shown_with_who_rolled_them(visit):
@@ -364,6 +363,31 @@ def test_a_hint_and_win_bars_come_from_a_search(visit):
     page.click("#hint")
     expect(page.locator("#found tbody tr").first).to_be_visible()
     expect(page.locator("#values .value-bar")).to_have_count(2)
+
+
+def test_a_move_counts_though_the_answer_to_the_one_before_is_still_on_its_way(visit):
+    page = visit("play?game=epicycle&players=2")
+    sit(page, seed="3")
+    late = []
+    page.route("**/move", lambda route: late.append((route, route.fetch())), times=1)
+    turn_by_pointer(page, 0, touch=False)
+    moved(page, 0)
+    plies = page.locator("#moves li").count()
+    turn_by_pointer(page, 0, touch=False)
+    moved(page, plies)
+    ((route, answer),) = late
+    route.fulfill(response=answer)
+
+
+def test_a_click_on_what_a_search_has_found_counts_though_it_finds_more_meanwhile(visit):
+    page = visit("analysis?game=epicycle&players=2")
+    page.locator("#found tbody button").first.hover()
+    page.mouse.down()
+    for _ in range(2):  # the first is shown before the second is asked for
+        with page.expect_response("**/analysis/found?*"):
+            pass
+    page.mouse.up()
+    expect(page.locator("#moves")).not_to_have_value("")
 
 
 def test_resigning_and_a_rematch(visit):

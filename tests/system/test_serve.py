@@ -18,7 +18,7 @@ from playwright.sync_api import Page, expect
 from engine import load_game
 from tests.support.installed import Installed
 from tests.support.tournaments import PATIENCE, wait_until
-from tests.system.test_browser import DESK, MILLISECONDS, PACKAGED, PHONE, browser, canonical, drawn
+from tests.system.test_browser import DESK, MILLISECONDS, PACKAGED, PHONE, browser, canonical, drawn, new_page
 
 __all__ = ["browser"]
 
@@ -162,13 +162,12 @@ MOST_BYTES = 200_000
 
 def weights(browser, address):
     """Return the bytes of a page and of what it loads, as they were sent, by address; without pictures."""
-    context, loaded = browser.new_context(viewport=DESK), []
-    page = context.new_page()
+    page, loaded = new_page(browser, viewport=DESK), []
     page.on("requestfinished", lambda request: loaded.append(request))
     page.goto(address)
     page.wait_for_timeout(2000)  # what scripts ask for
     found = {each.url: each.sizes()["responseBodySize"] for each in loaded if each.resource_type != "image"}
-    context.close()
+    page.close()
     return found
 
 
@@ -249,6 +248,7 @@ def test_the_filter_finds_matches_by_clicks_and_stands_in_the_address(visit, ser
     page.locator("select[name=players]").select_option("3")
     page.get_by_role("button", name="Show").click()
     expect(page).to_have_url(re.compile("bot=greedy.*place=1.*players=3"))
+    page.wait_for_load_state()  # the address changes when the first of the page is there
     for row in page.locator("table.matches tbody tr").all():
         assert any("greedy" in winner for winner in row.locator("li.won").all_inner_texts()), "a place may be shared"
     page.get_by_role("link", name="Clear").click()
@@ -258,7 +258,7 @@ def test_the_filter_finds_matches_by_clicks_and_stands_in_the_address(visit, ser
 def test_what_is_computed_comes_by_itself_and_the_page_is_not_loaded_again(installed, browser):
     fresh = installed.start("-m", "arena", "serve", "--port", "0")
     try:
-        page = browser.new_page(viewport=DESK)
+        page = new_page(browser, viewport=DESK)
         page.goto(fresh.stdout.readline().split()[0].rstrip("/") + "/tournaments/shown")
         page.evaluate("window.sameDocument = true")
         expect(page.locator(".waiting")).to_have_count(0)

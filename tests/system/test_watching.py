@@ -62,7 +62,8 @@ def test_the_page_shows_a_match_ply_by_ply_with_what_bots_expect(visit, viewport
     for _ in range(3):
         before = caption.inner_text()
         expect(caption).not_to_have_text(before)
-        assert PLY.match(caption.inner_text()) or caption.inner_text() == "Before the first ply"
+        said = caption.inner_text()
+        assert PLY.match(said) or said == "Before the first ply"
 
     def expected():
         page.wait_for_timeout(100)
@@ -83,6 +84,8 @@ def test_the_page_shows_a_match_ply_by_ply_with_what_bots_expect(visit, viewport
 def test_the_boards_are_paused_and_go_on_by_the_keyboard(visit):
     page = visit(PLACE)
     caption = page.locator("article.live .caption").first
+    loaded = caption.inner_text()
+    expect(caption).not_to_have_text(loaded)  # the first event is shown even when the boards are paused
     expect(caption).to_have_text(PLY)
     page.locator("#watch-pause").focus()
     page.keyboard.press("Enter")
@@ -109,11 +112,12 @@ def test_the_end_of_a_match_is_shown_and_said_and_the_next_one_takes_its_place(v
     match, words, address, said = page.wait_for_function(
         """() => {
             const verdict = document.querySelector("article.live [data-verdict]:not([hidden])");
-            return verdict && [
+            const said = document.getElementById("watch-said").innerText;  // not of a match that had ended before
+            return verdict && said && [
                 verdict.closest("article").dataset.match,
                 verdict.querySelector("[data-words]").innerText,
                 verdict.querySelector("a").getAttribute("href"),
-                document.getElementById("watch-said").innerText,
+                said,
             ];
         }"""
     ).json_value()

@@ -485,6 +485,7 @@ export function showFound(found, withActions, choose, players = []) {
       ),
     );
   }
+  if (place.matches(":active")) return; // a button that is replaced while it is pressed is not clicked
   place.hidden = false;
   const doing = found.preparing || (found.running ? "searching" : found.proven ? "proven" : "done");
   const head = found.line ? found.line : `${found.simulations.toLocaleString()} simulations, ${doing}`;

@@ -16,7 +16,8 @@ let now = null;
 /** @type {number | null} The ply of an earlier position that is shown in place of the last one. */
 let shown = null;
 let hinting = false;
-let sending = false;
+/** @type {number | null} The version about which something is being sent. */
+let sending = null;
 const board = new Board(
   find("board"),
   find("explain"),
@@ -42,10 +43,13 @@ function move(action) {
 
 /** @param {string} what @param {Record<string, string>} fields */
 async function send(what, fields = {}) {
-  if (sending) return; // a second click is no second wish
-  sending = true;
+  const version = now ? now.version : -1;
+  if (sending === version) return; // a second click is no second wish
+  sending = version;
   complain("");
-  const told = await change(`${base}/${what}`, { ...fields, narrow: narrow.matches ? "1" : "0" }).finally(() => (sending = false));
+  const told = await change(`${base}/${what}`, { ...fields, narrow: narrow.matches ? "1" : "0" }).finally(() => {
+    if (sending === version) sending = null; // a later one may be on its way: `follow` can be faster than the answer
+  });
   if (!told) return;
   if (told.error) {
     complain(told.error);

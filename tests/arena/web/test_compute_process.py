@@ -15,7 +15,7 @@ from arena.core.errors import ArenaError
 from arena.core.match_ids import check_match_id
 from arena.web.catalog import LogCatalog
 from arena.web.compute_process import ComputeProcess, ComputingError
-from tests.support.tournaments import gone, wait_until
+from tests.support.tournaments import PATIENCE, gone, wait_until
 
 ODD = "class Odd(Exception): pass\nraise Odd('odd')"
 """An error that another process cannot read."""
@@ -99,7 +99,7 @@ def test_closing_ends_a_computation_under_way_and_nothing_is_computed_afterwards
     thread = threading.Thread(target=long)
     thread.start()
     computer.close()
-    thread.join(20)
+    thread.join(PATIENCE)
     assert len(errors) == 1
     with pytest.raises(ProcessLookupError):
         os.kill(process, 0)

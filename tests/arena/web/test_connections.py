@@ -119,13 +119,13 @@ def test_who_does_not_read_is_cut_off(address, monkeypatch):
     monkeypatch.setattr(connections.Connection, "connection_lost", connection_lost)
     with socket.socket() as deaf:
         deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        deaf.settimeout(20)
+        deaf.settimeout(PATIENCE)
         deaf.connect(address)
         ask = "GET /games HTTP/1.1\r\nHost: {}:{}\r\n\r\n".format(*address).encode()
         with contextlib.suppress(OSError):  # it is cut off meanwhile
             while not ended.is_set():
                 deaf.sendall(ask)
-        assert ended.wait(20)
+        assert ended.wait(PATIENCE)
 
 
 def test_what_is_no_request_is_refused_with_the_headers_of_every_answer_and_cut_off(address, monkeypatch):

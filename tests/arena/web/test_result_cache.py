@@ -10,6 +10,7 @@ import pytest
 
 from arena.web.result_cache import MAX_RESULTS, CacheEntry, RefreshBudget, ResultCache
 from arena.web.value_sizes import size_of
+from tests.support.tournaments import PATIENCE
 
 
 @pytest.fixture
@@ -24,7 +25,7 @@ def test_many_who_ask_at_once_have_one_computation(results):
 
     def compute():
         calls.append(1)
-        gate.wait(10)
+        gate.wait(PATIENCE)
         return "made"
 
     with ThreadPoolExecutor(6) as askers:
@@ -36,8 +37,8 @@ def test_many_who_ask_at_once_have_one_computation(results):
 
 def test_nobody_waits_longer_than_patience_and_who_comes_later_not_at_all(results):
     gate = threading.Event()
-    assert results.get("key", 1, lambda: gate.wait(10), patience=0.01) is None
-    assert results.get("key", 1, lambda: gate.wait(10), patience=0.01) is None
+    assert results.get("key", 1, lambda: gate.wait(PATIENCE), patience=0.01) is None
+    assert results.get("key", 1, lambda: gate.wait(PATIENCE), patience=0.01) is None
     gate.set()
     assert results.get("key", 1, lambda: False).value is True
 
@@ -45,7 +46,7 @@ def test_nobody_waits_longer_than_patience_and_who_comes_later_not_at_all(result
 def test_another_version_is_made_again_and_the_old_one_is_shown_meanwhile(results):
     gate = threading.Event()
     assert results.get("key", 1, lambda: "old").value == "old"
-    shown = results.get("key", 2, lambda: gate.wait(10) and "new", patience=0.01, urgent=True)
+    shown = results.get("key", 2, lambda: gate.wait(PATIENCE) and "new", patience=0.01, urgent=True)
     assert (shown.value, shown.version) == ("old", 1)
     gate.set()
     assert results.get("key", 2, lambda: "never").value == "new"
@@ -72,7 +73,7 @@ def test_results_of_one_kind_do_not_wait_until_those_of_another_are_paid_for(res
     results.get("cheap", 1, lambda: 1, kind="standings")
     gate = threading.Event()
     assert results.get("cheap", 2, lambda: gate.set() or 2, patience=0.0, kind="standings").value == 1
-    assert gate.wait(10), "it was begun"
+    assert gate.wait(PATIENCE), "it was begun"
     assert results.get("costly", 3, lambda: 3, patience=0.0, kind="figures").version == 2
 
 
