@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 
 import numpy as np
 import pytest
@@ -88,12 +87,10 @@ def test_the_variance_of_a_score_is_that_of_the_ratings_carried_over() -> None:
     assert half / 2 == pytest.approx(np.std(scores, axis=0), rel=0.25)
 
 
-def test_a_standing_of_thousands_takes_seconds() -> None:
+def test_a_standing_of_thousands_has_them_in_their_order() -> None:
     bots = 1500
     board = field([*range(bots)], np.linspace(35, 15, bots).tolist())
-    started = time.monotonic()
-    assert overall([board, board], bots).rank[0] == 1
-    assert time.monotonic() - started < 30
+    assert overall([board, board], bots).rank.tolist() == [*range(1, bots + 1)]
 
 
 def scores_of_every_pair(board: BoardField) -> tuple[np.ndarray, np.ndarray]:
