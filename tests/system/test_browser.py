@@ -195,7 +195,7 @@ def test_evaluations_and_lines_are_shown_with_their_plies_and_a_click_on_the_gra
     assert re.search(r": .* expects [+−][01]\.[0-9]{2}", page.locator("#moves li").nth(ply).text_content())
     settled(page, ply + 1)
     value = match.estimates[ply].evaluation[0]
-    said = f"seat 0 {'−' if value < 0 else '+'}{abs(value):.3f}"
+    said = f"{match.names[0]} {'−' if value < 0 else '+'}{abs(value):.3f}"
     expect(page.locator("#expected")).to_contain_text(said)  # after the address, which the link itself has changed
     across = float(page.locator("#cursor").get_attribute("x1"))
     assert across == pytest.approx(600 * (ply + 1) / len(match.moves))
