@@ -14,8 +14,6 @@ from arena.workers.process import WorkerProcess
 
 POLL_SECONDS = 1.0
 """Seconds between two looks where nothing waits."""
-STOP_POLL_SECONDS = 0.1
-"""Seconds between two looks whether a check that was stopped has ended."""
 MAX_RETRY_SECONDS = 60.0
 """Longest wait after a failure of the machine."""
 
@@ -58,9 +56,7 @@ class CheckPool:
     def stop(self) -> None:
         """End all checks, after `stopping` has been set; they are begun anew by the next driver."""
         for thread, worker in zip(self._threads, self._workers, strict=True):
-            while thread.is_alive():  # it may be starting a new process just now
-                worker.stop()
-                thread.join(STOP_POLL_SECONDS)
+            worker.stop_thread(thread)
 
     def _work(self, worker: WorkerProcess) -> None:
         while (version := self._take()) is not None:

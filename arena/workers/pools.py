@@ -136,6 +136,4 @@ class LocalPool:
         self._closed = True
         self.retire()
         for worker, thread in zip(self._workers, self.threads, strict=True):
-            while thread.is_alive():  # it may be starting a new process just now
-                worker.stop()
-                thread.join(POLL_SECONDS)
+            worker.stop_thread(thread)

@@ -324,6 +324,12 @@ class WorkerProcess:
             self._folder.close()
             return code
 
+    def stop_thread(self, thread: threading.Thread) -> None:
+        """End it until a thread that uses it has ended, which may be starting a new process just now."""
+        while thread.is_alive():
+            self.stop()
+            thread.join(POLL_SECONDS)
+
 
 def _game_folders(plan: messages.WorkerPlan) -> tuple[str, ...]:
     """Return the folders that a worker imports a plan's plug-in games from."""

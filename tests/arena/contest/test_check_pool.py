@@ -13,7 +13,8 @@ from arena.accounts import Accounts, BotVersion
 from arena.contest import check_pool, checking
 from arena.contest.check_pool import CheckPool
 from arena.contest.checking import next_version
-from tests.arena.contest.homes import HANGING, Home, good
+from arena.workers import declarations
+from tests.arena.contest.homes import Home, good
 from tests.support.tournaments import PATIENCE, wait_until
 
 
@@ -131,17 +132,20 @@ def test_what_a_checker_that_died_left_is_checked_anew(home: Home, monkeypatch: 
         assert home.accounts.submissions.version("b1", 1).report == []
 
 
-def test_a_bot_that_hangs_while_it_is_checked_is_left_when_checks_are_stopped(tmp_path: Path) -> None:
-    limits = {"seconds_per_move": 2 * PATIENCE, "seconds_to_start": 60.0, "seconds_to_prepare": 60.0}
-    home = Home(tmp_path / "home", limits=limits)
-    version, stopping, said = home.hand_in(home.author("one"), "a", HANGING), threading.Event(), list[str]()
+def test_a_bot_that_hangs_while_it_is_checked_is_left_when_checks_are_stopped(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(declarations, "LOAD_SECONDS", 2 * PATIENCE)
+    version = home.hand_in(home.author("one"), "a", f"{good(0)}\n\nwhile True:\n    pass\n")
+    stopping, said, submissions = threading.Event(), list[str](), home.accounts.submissions
     pool = CheckPool(home.accounts, home.path, 1, stopping, said.append)
     pool.start()
-    submissions = home.accounts.submissions
-    wait_until(lambda: submissions.version(version.bot, 1).report, "its check has begun")
+    wait_until(lambda: submissions.version(version.bot, 1).report, "it is about to be loaded")
     stopping.set()
-    pool.stop()
+    ending = threading.Thread(target=pool.stop, daemon=True)
+    ending.start()
+    ending.join(PATIENCE)
+    assert not ending.is_alive(), "it waits for the bot to be loaded, which may take twice as long"
     assert home.state(version) == "waiting"
     assert submissions.version(version.bot, 1).report == []
     assert said == []
-    home.close()
