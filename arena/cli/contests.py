@@ -102,9 +102,9 @@ def _end(accounts: Accounts, contest: str, season: int, home: Path | None) -> No
                 pass
     finally:
         driver.close()
-    if driver.stopping.is_set():
-        raise KeyboardInterrupt
     if (contest, season) not in over:
+        if driver.stopping.is_set():
+            raise KeyboardInterrupt
         raise ConfigError(f"{contest}: its season could not be ended: {said[-1] if said else 'try again'}")
     _archive(home, contest, season)
     print_text(f"'{contest}' is closed, and its season has ended.")
