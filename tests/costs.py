@@ -2,8 +2,8 @@
 
 Each line has the seconds of a case, of a machine that does nothing else, and the name of a test whose cases take more
 than `MAX_QUICK_SECONDS` together. The short lane runs as many cases of such a test as fit into that, spread evenly over
-all of them, and the long lane runs the others. Tests that are not listed are quick, or are marked as long. A run of
-named files leaves costs aside.
+all of them, and the long lane runs the others. Tests that are not listed are quick, or are marked as long. A test that
+is listed stays so, since a lane sees some of its cases alone. A run of named files leaves costs aside.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class _Recorder:
     def pytest_sessionfinish(self) -> None:
         costs = known_costs()
         for test, cases in self.seconds.items():
-            if test in costs or sum(cases.values()) > MAX_QUICK_SECONDS:  # of a listed one others may be left out
+            if test in costs or sum(cases.values()) > MAX_QUICK_SECONDS:
                 costs[test] = sum(cases.values()) / len(cases)
         COSTS.write_text("".join(f"{cost:.3f} {test}\n" for test, cost in sorted(costs.items())))
 

@@ -34,8 +34,8 @@ class Interruption:
     def on_signals(self) -> Iterator[None]:
         """Request it on SIGINT, SIGTERM and SIGHUP, so that no exception comes in the middle of a transaction.
 
-        A handler that does not raise, as a contest's driver has, is called as well: it learns of the signal whatever
-        becomes of the run.
+        The handler before, if it is not Python's own, is called as well: a contest's driver learns of the signal
+        whatever becomes of the run.
         """
         numbers = [signal.SIGINT, signal.SIGTERM]
         if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # `nohup` ignores it
