@@ -77,7 +77,12 @@ def first_places(ranks: Sequence[int], labels: Sequence[str]) -> str:
 
 def unusual(ended: str) -> str:
     """Return how a match ended, in brackets for a drawing: ` (full board)`; nothing where that was normal."""
-    return "" if ended in ("", "normal") else f" ({SHORT_ENDINGS.get(ended, ended)})"
+    return "" if ended in ("", "normal") else f" ({ending_name(ended)})"
+
+
+def ending_name(ended: str) -> str:
+    """Return how a match ended in a word or two, for tables: `by the rules`, `longest length`, `full board`."""
+    return SHORT_ENDINGS.get(ended, ended)
 
 
 def slug(heading: str) -> str:
@@ -251,7 +256,7 @@ def _place(rank: int) -> str:
 
 # What is said of a game without words of its own
 
-SHORT_ENDINGS = {"cap": "longest length", "repetition": "position repeated"}
+SHORT_ENDINGS = {"normal": "by the rules", "cap": "longest length", "repetition": "position repeated"}
 ENDINGS = {
     "cap": "the match reached its longest length",
     "repetition": "the same position came up too often",

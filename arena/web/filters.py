@@ -18,6 +18,7 @@ from engine import Game
 from engine.errors import EngineError
 from engine.registry import is_provided
 from engine.specs import split_bot_spec
+from engine.words import ending_name
 
 MAX_NAME_CHARS = 200
 """Characters of a name that a page shows at most; styles cut it sooner where there is less room."""
@@ -148,6 +149,7 @@ FILTERS = {
     "name": name,
     "signed": signed,
     "duration": duration,
+    "ending": ending_name,
     "rate": per_second,
 }
 """Filters of templates."""

@@ -24,6 +24,7 @@ from engine import game_names, game_type
 from engine.game_types import GameType
 from engine.registry import is_provided
 from engine.svg import PALETTE
+from engine.words import ending_name
 
 _environment = Environment(
     loader=PackageLoader("arena.results.pages"),
@@ -177,4 +178,4 @@ def counted(count: int, noun: str, plural: str = "") -> str:
     return f"{count:,} {noun if count == 1 else plural or f'{noun}s'}"
 
 
-_environment.filters |= {"table": table, "counted": counted, "board_name": board_name}
+_environment.filters |= {"table": table, "counted": counted, "board_name": board_name, "ending": ending_name}

@@ -28,8 +28,9 @@ MAX_SEARCHED_MATCHES = 200
 VERSIONS_COMPARED = 5
 """Newest versions that have played."""
 OPPONENTS_SHOWN = 10
-FORFEIT, AHEAD, SWING, FAST = "forfeit", "lost though ahead", "largest swing", "fastest loss"
-KINDS = (FORFEIT, AHEAD, SWING, FAST)
+FORFEIT, AHEAD, SWING = "forfeit", "lost though ahead", "largest swing"
+NARROWEST, FASTEST, LONGEST = "narrowest loss", "fastest loss", "longest loss"
+KINDS = (FORFEIT, AHEAD, SWING, NARROWEST, FASTEST, LONGEST)
 """Reasons to look at a match, which take turns in this order."""
 
 
@@ -197,7 +198,7 @@ def _chosen(
             seat = row - int(np.searchsorted(view.seat["match"], number))
             key = view.key(number)
             match = store.match(store.identity_of(key.block), key.lineup)
-            for size, found in _reasons(match, seat, number):
+            for size, found in reasons(match, seat, number):
                 searched[found.kind].append((size, found))
             own = [call.wall for call in match.clocks if call.seat == seat and call.ply >= 0]
             slowest = max([*([] if slowest is None else [slowest]), *own], default=None)
@@ -221,7 +222,7 @@ def _read_rows(view: IndexView, rows: np.ndarray) -> np.ndarray:
     return rows[np.unique(np.concatenate([newest, forfeits, fastest]))]
 
 
-def _reasons(match: StoredMatch, seat: int, number: int) -> list[tuple[float, _Found]]:
+def reasons(match: StoredMatch, seat: int, number: int) -> list[tuple[float, _Found]]:
     """Return why a match is worth a look from a seat, each with how much of its kind it is."""
     found = []
     lost, plies = match.ranks[seat] > 0, len(match.moves)
@@ -241,7 +242,13 @@ def _reasons(match: StoredMatch, seat: int, number: int) -> list[tuple[float, _F
         why = f"It expected {size:.2f} less at ply {ply + 1} than a move before"
         found.append((size, _Found(number, SWING, why, ply)))
     if lost and seat not in match.forfeits:
-        found.append((-float(plies), _Found(number, FAST, f"It had lost after {plies:,} plies")))
+        found.append((-float(plies), _Found(number, FASTEST, f"It had lost after {plies:,} plies")))
+        found.append((float(plies), _Found(number, LONGEST, f"It lost after {plies:,} plies")))
+        next_rank = max(rank for rank in match.ranks if rank < match.ranks[seat])
+        own, better = match.scores[seat], match.scores[match.ranks.index(next_rank)]
+        if own is not None and better is not None:
+            why = f"It had a score of {own:,}, and the place before it {better:,}"
+            found.append((-float(abs(better - own)), _Found(number, NARROWEST, why)))
     return found
 
 

@@ -54,7 +54,7 @@ class ContestView:
             return f"opens on {config.local(config.opens)}"
         if config.deadline is None:
             return "open"
-        return f"open until {config.local(config.deadline)}" if now <= config.deadline else "the deadline has passed"
+        return f"{'open until' if now <= config.deadline else 'the deadline was'} {config.local(config.deadline)}"
 
     def season(self, number: int | None = None) -> str:
         """Return the name of a season's log, by default of the present one."""

@@ -156,6 +156,7 @@
   }
 
   function seconds(time) {
+    if (time < 0.00005) return "< 0.1 ms";
     return time < 0.0995 ? `${(1000 * time).toFixed(1)} ms` : `${time.toFixed(time < 10 ? 2 : 1)} s`;
   }
 

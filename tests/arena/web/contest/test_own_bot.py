@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import re
 from contextlib import closing
+from dataclasses import replace
 
 import pytest
 
 from arena.accounts import OPERATOR
+from arena.runner.single import play_match
 from arena.web.app import create_app
+from arena.web.catalog import LogCatalog
+from arena.web.contest.own_bot import FASTEST, LONGEST, NARROWEST, own_bot, reasons
 from tests.arena.contest.homes import Home, good
 from tests.arena.web.contest.conftest import client_of
 
@@ -125,6 +129,23 @@ def test_at_most_ten_matches_are_chosen_each_for_one_reason(ask):
         assert (SECRET in each["said"]) == (each["kind"] == "forfeit")
     links = re.findall(r'href="(/contests/cup/season-1/matches/[^"#]+)', ask("Ann", ADDRESSES[0], False).text)
     assert set(each.rpartition("/")[2] for each in links) >= {each["id"] for each in found}
+
+
+def test_losses_are_chosen_as_fastest_and_longest_in_turn(played):
+    catalog = LogCatalog(played.path)
+    chosen = own_bot(catalog, catalog.log("contests/cup/season-1"), played.accounts.submissions.versions("b2")).chosen
+    plies = {kind: [each.line.plies or 0 for each in chosen if each.kind == kind] for kind in (FASTEST, LONGEST)}
+    assert (
+        len(plies[FASTEST]) - len(plies[LONGEST]) in (0, 1) and len(plies[FASTEST] + plies[LONGEST]) == len(chosen) > 0
+    )
+    assert (plies[FASTEST], plies[LONGEST]) == (sorted(plies[FASTEST]), sorted(plies[LONGEST], reverse=True))
+    assert max(plies[FASTEST]) <= min(plies[LONGEST], default=max(plies[FASTEST]))
+
+
+def test_losses_of_games_with_scores_are_narrow_by_the_distance_to_the_place_before():
+    match = replace(play_match("magic_mids", ["random"] * 4, 1), ranks=[0, 3, 1, 1], scores=[9, 2, 7, 7])
+    distances = [[-size for size, each in reasons(match, seat, 0) if each.kind == NARROWEST] for seat in range(4)]
+    assert distances == [[], [5], [2], [2]]
 
 
 def test_where_matches_are_not_shown_their_author_gets_nothing_of_them_either(played, ask):
