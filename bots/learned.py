@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, cast
+from typing import Annotated, ClassVar, cast
 
 import numpy as np
 
-from bots.base import Bot, first_decision
+from bots.base import Between, Bot, first_decision
 from bots.learning.weights import learned_assessment, learned_kernels, missing_weights
 from bots.search.evaluation import Assessment
 from bots.search.minimax import Minimax
@@ -84,25 +84,38 @@ class LearnedUCT(UCT):
     """Grow a tree of the most promising lines and value what lies at its leaves by what self-play has taught.
 
     Idea: `uct`, with the evaluation of `learned` in place of rollouts; matches that end in the tree count as they end.
-    Source: as those two bots.
-    Parameters: `simulations`, `seconds`, `time`, `exploration`, `rave`, `solve`, `reuse` and `visits`, as of `uct`;
-    less than 0 for `exploration` and `rave` is what suits the game
-    (`UCT_LEARNED` in `bots.heuristics`, else 0.3 and 0). With `rave` only actions in the tree count, as there are no
+    With `prior` (PUCT) all actions of a decision are valued by one ply of look-ahead when the tree grows there. An
+    action that nobody has tried has that worth, and the bound of one with prior P and n of the N visits is its mean
+    plus `exploration` * P * sqrt(N) / (1 + n). An action that is d behind the best one, in returns, has a prior in
+    proportion to 1 / (1 + d / `prior`)^2.
+    Source: as those two bots; PUCT: Rosin, "Multi-armed bandits with episode context" (2011), in the form of Silver et
+    al., "Mastering the game of Go without human knowledge" (2017), whose network is one ply of look-ahead here.
+    Parameters: `simulations`, `seconds`, `time`, `exploration`, `rave`, `solve`, `reuse` and `visits`, as of `uct`, and
+    `prior`, 0 (off) to 2; less than 0 for `exploration`, `rave` and `prior` is what suits the game
+    (`UCT_LEARNED` in `bots.heuristics`, else 0.3, 0 and 0). With `rave` only actions in the tree count, as there are no
     others.
-    Cost: a simulation takes an evaluation in place of a rollout.
+    Cost: a simulation takes an evaluation in place of a rollout, with `prior` one for each action where the tree grows.
     """
 
     name = "learned_uct"
     needs = ("kernels",)
     game: KernelGame
+
     parameters = tuple(parameter for parameter in UCT.parameters if parameter.name != "rollout")
+    prior: Annotated[
+        float, Between(-1.0, 2.0), "PUCT: how far behind a quarter counts; 0 = off, < 0 = as suits the game"
+    ] = -1.0
+
     suits = "UCT_LEARNED"
-    usual: ClassVar[dict[str, float]] = {"exploration": 0.3, "rave": 0}
+    usual: ClassVar[dict[str, float]] = {"exploration": 0.3, "rave": 0, "prior": 0}
 
     @classmethod
     def refusal(cls, game: Game) -> str | None:
         """Refuse games of which nothing has been learned too."""
         return super().refusal(game) or missing_weights(game)
+
+    def tolerance(self) -> float:
+        return float(self.suiting("prior"))
 
     def leaves(self) -> Assessment:
         """Return the learned evaluation."""

@@ -9,7 +9,7 @@ A module here, or one that a plug-in names under the entry-point group `arena.he
     outcome_key(state, outcome) -> int    at a chance node: outcomes with the same key leave states that play alike,
                                           move for move, so that a search need follow only one of them
     UCT, UCT_LEARNED                      {"exploration": ..., "rave": ...}, what suits the game in the bots `uct` and
-                                          `learned_uct`
+                                          `learned_uct`, which has "prior" too
     FORESEES_ROLLS                        True when `evaluate` and `features` never look at the dice, so that before a
                                           roll they say what they would on average after it
     features(state, seat, active) -> int  writes the numbers of the features that a running state has for a seat, with

@@ -30,6 +30,7 @@ from engine.midgard.rules import (
     tiles_low,
 )
 
+UCT_LEARNED = {"exploration": 1.0, "rave": 0, "prior": 0.2}
 UCT = {"exploration": 0.02, "rave": 50}  # without exploration an action of bad repute is never tried
 SURE = 4  # border edges ahead that make an open region as good as won
 

@@ -34,19 +34,22 @@ class Tree:
 
     batch = BATCH
 
-    def __init__(self, game: KernelGame, kernels: SimpleNamespace, size: int, exploration: float, rave: int) -> None:
+    def __init__(
+        self, game: KernelGame, kernels: SimpleNamespace, size: int, exploration: float, rave: int, prior: float = 1.0
+    ) -> None:
         self.kernels = kernels
         self._points = kernels.GRAIN * (game.players - 1)  # half of what a visit can gain
         self._game = game
-        self._nodes = np.empty(size, uct_kernel.node_type(kernels.RAVE, kernels.SOLVE))
+        self._nodes = np.empty(size, uct_kernel.node_type(kernels.RAVE, kernels.SOLVE, kernels.PRIOR))
         self._pool = np.zeros(2, np.int64)  # nodes in use; simulations so far, which stamp actions played
-        self._weights = np.array([(exploration, 0.5 / self._points, rave)], uct_kernel.WEIGHTS)
+        self._weights = np.array([(exploration, 0.5 / self._points, rave, prior)], uct_kernel.WEIGHTS)
         self._line = np.zeros(LONGEST_LINE, np.int64)
         self._scratch = uct_kernel.Scratch(
             path=np.zeros(DEEPEST, np.int64),
             played=np.zeros((game.players, game.num_distinct_actions), np.int64),
             actions=game.action_buffer,
             words=game.blank(),
+            after=game.blank(),
             place=np.zeros(game.players, np.int64),
             gains=np.zeros(MOST_COMPILED + 1, np.int64),
             outcomes=game.outcome_buffer,
@@ -234,22 +237,29 @@ class UCT(Bot):
 
     def _settings(self) -> tuple[float, int, bool]:
         """Return exploration, simulations at which RAVE counts as much, and whether to prove."""
+        return self.suiting("exploration"), self.suiting("rave"), self.solve and self.game.players == 2
+
+    def suiting(self, parameter: str) -> Any:
+        """Return the value of a parameter, what suits the game where that is less than 0."""
+        given = getattr(self, parameter)
         suits = self.usual | getattr(heuristics_of(self.game.name), self.suits, {})
-        exploration = suits["exploration"] if self.exploration < 0 else self.exploration
-        rave = suits["rave"] if self.rave < 0 else self.rave
-        return exploration, rave, self.solve and self.game.players == 2
+        return suits[parameter] if given < 0 else given
 
     def leaves(self) -> Assessment | None:
         """Return what values leaves, None for rollouts."""
         return None
 
-    def new_tree(self, search: Callable[[KernelGame, str, bool, bool, Assessment | None], SimpleNamespace]) -> Tree:
-        """Return a tree with room for a move, whose kernels `search` binds to a game, a rollout, RAVE and proofs."""
+    def tolerance(self) -> float:
+        """Return how far behind the best one an action is whose prior is a quarter of the best one's; 0 for none."""
+        return 0.0
+
+    def new_tree(self, search: Callable[..., SimpleNamespace]) -> Tree:
+        """Return a tree with room for a move; `search` takes what `bound_search` does."""
         game, (exploration, rave, solve) = cast(KernelGame, self.game), self._settings()
-        kernels = search(game, self.rollout, rave > 0, solve, self.leaves())
+        kernels = search(game, self.rollout, rave > 0, solve, self.leaves(), self.tolerance() > 0)
         size = 1 + game.rules.MAX_ACTIONS * self.simulations * (2 if self.reuse else 1)
         size = MOST_NODES if self.timed else min(MOST_NODES, size)
-        return Tree(game, kernels, size, exploration, rave)
+        return Tree(game, kernels, size, exploration, rave, self.tolerance())
 
     def choose(self, state: State) -> int:
         actions = state.legal_actions()
@@ -287,20 +297,33 @@ class UCT(Bot):
 
 @functools.cache
 def compiled_search(
-    game: KernelGame, rollout: str, rave: bool, solve: bool = False, leaves: Assessment | None = None
+    game: KernelGame,
+    rollout: str,
+    rave: bool,
+    solve: bool = False,
+    leaves: Assessment | None = None,
+    prior: bool = False,
 ) -> SimpleNamespace:
     """Return the kernels of the search, bound to one game and warmed up."""
-    return warmed_up(bound_search(game, rollout, rave, solve, leaves), game)
+    return warmed_up(bound_search(game, rollout, rave, solve, leaves, prior), game)
 
 
 @functools.cache
 def bound_search(
-    game: KernelGame, rollout: str, rave: bool, solve: bool = False, leaves: Assessment | None = None
+    game: KernelGame,
+    rollout: str,
+    rave: bool,
+    solve: bool = False,
+    leaves: Assessment | None = None,
+    prior: bool = False,
 ) -> SimpleNamespace:
-    """Return the kernels of the search, bound to one game; `leaves`, if given, value states in place of rollouts."""
+    """Return the kernels of the search, bound to one game.
+
+    `leaves`, if given, value states in place of rollouts, and with `prior` what may follow too, before it is tried.
+    """
     heuristics = heuristics_of(game.name)
     compiled = game.compiled
-    also: dict[str, Any] = {"RAVE": rave, "SOLVE": solve, "SEVERAL": game.players > 2}
+    also: dict[str, Any] = {"RAVE": rave, "SOLVE": solve, "PRIOR": prior, "SEVERAL": game.players > 2}
     also |= {"VALUED": leaves is not None, "GRAIN": GRAIN if leaves else 1} | (
         {"assess": leaves.kernel} if leaves else {}
     )

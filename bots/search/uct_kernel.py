@@ -31,7 +31,7 @@ FIELDS = [
     ("visits", np.int32),
     ("points", np.int32),  # gained in them by the seat that chose this node: 2 a seat beaten, 1 a seat tied with
     ("value", np.float32),  # mean worth of those points, a win being 1; UNTRIED before the first visit
-    ("doubt", np.float32),  # 1 / sqrt(visits), 1 before the first visit
+    ("doubt", np.float32),  # 1 / sqrt(visits), 1 before the first visit; with priors prior / (1 + visits)
     ("first", np.int32),  # first child
     ("sibling", np.int32),  # next outcome of the same chance node
     ("count", np.int32),  # how many children lie from `first` on; at a chance node 1 = one was proven lately
@@ -44,11 +44,12 @@ AMAF_FIELDS = [
     ("share", np.float32),  # how much of it is mixed into the value: 0 without any, 1 before the first visit
 ]
 PROOF = [("proven", np.int64)]  # 1 + the points that seat 0 is proven to gain, or 0
+PRIOR_FIELD = [("prior", np.float32)]  # the share of its parent's visits that one ply of look-ahead suggests
 
 
-def node_type(rave, solve):
-    """Return the record of a node, with what `rave` and `solve` need."""
-    return np.dtype((np.record, FIELDS + AMAF_FIELDS * rave + PROOF * solve))
+def node_type(rave, solve, prior):
+    """Return the record of a node, with what `rave`, `solve` and `prior` need."""
+    return np.dtype((np.record, FIELDS + AMAF_FIELDS * rave + PRIOR_FIELD * prior + PROOF * solve))
 
 
 WEIGHTS = np.dtype(
@@ -58,6 +59,7 @@ WEIGHTS = np.dtype(
             ("exploration", np.float64),
             ("scale", np.float64),  # worth of a point, a win being 1
             ("rave", np.float64),  # visits, a legal action, at which all moves as first and own simulations count alike
+            ("prior", np.float64),  # how far an action is behind the best one, in returns, when its prior is a quarter
         ],
     )
 )
@@ -70,6 +72,7 @@ class Scratch(NamedTuple):
     played: np.ndarray  # (players, actions) int64: the stamp of the last simulation in which the seat made the action
     actions: np.ndarray  # (actions,) int64
     words: np.ndarray  # uint64: the state
+    after: np.ndarray  # uint64: the state after an action
     place: np.ndarray  # (players,) int64: final ranks
     gains: np.ndarray  # (8,) int64: points by seat
     outcomes: np.ndarray  # (outcomes,) int64: what can be rolled
@@ -145,14 +148,14 @@ def add_node(tree, node, label):
 def search(words, simulations, weights, rng, tree, pool, scratch):
     """Run some more simulations from the root, whose state is `words`, until it is proven."""
     # taken out once: in the loop it would cost a fifth of the time
-    path, played, actions, copy, place, gains, outcomes, odds, totals, valued = scratch
+    path, played, actions, copy, after, place, gains, outcomes, odds, totals, valued = scratch
     used = used_words(words.view(STATE)[0])
     state = copy.view(STATE)[0]
     for _ in range(simulations):
         if SOLVE and tree[0].proven != 0:
             return
         copy_words(words, copy, used)
-        depth = select(state, weights[0], rng, tree, pool, path, actions, outcomes, odds)
+        depth = select(state, weights[0], rng, tree, pool, path, actions, outcomes, odds, copy, after, place, valued)
         proven = 0
         if SOLVE:
             proven = proof_of(state, tree, path[depth], place, gains)
@@ -179,8 +182,11 @@ def search(words, simulations, weights, rng, tree, pool, scratch):
             prove(depth, tree, path, proven)
 
 
-def select(state, weights, rng, tree, pool, path, actions, outcomes, odds):
-    """Follow the tree to a leaf or a proven node, playing along in `state`; write the path and return its length."""
+def select(state, weights, rng, tree, pool, path, actions, outcomes, odds, words, after, place, valued):
+    """Follow the tree to a leaf or a proven node, playing along in `state`; write the path and return its length.
+
+    `words` are those of `state`.
+    """
     node = depth = 0
     path[0] = 0
     while depth + 1 < path.size:
@@ -188,6 +194,8 @@ def select(state, weights, rng, tree, pool, path, actions, outcomes, odds):
             if tree[node].visits == 0:
                 break
             expand(state, rng, tree, pool, node, actions)
+            if PRIOR and tree[node].who >= 0:
+                look_ahead(words, tree, node, weights.prior, after, place, valued)
         if SOLVE and tree[node].proven != 0:
             break
         if tree[node].who == CHANCE:
@@ -224,6 +232,32 @@ def expand(state, rng, tree, pool, node, actions):
     tree[node].who = who
 
 
+def look_ahead(words, tree, node, tolerance, after, place, valued):
+    """Value the states after all actions, and share out the visits that they should get."""
+    seat, first, count = tree[node].who, tree[node].first, tree[node].count
+    used = used_words(words.view(STATE)[0])
+    highest = -1.0
+    for child in range(first, first + count):
+        copy_words(words, after, used)
+        state = after.view(STATE)[0]
+        apply_action(state, tree[child].label)
+        if current_player(state) == TERMINAL:
+            ranks(state, place)
+            worth = points_of(place, seat) / (place.size - 1) - 1.0
+        else:
+            worth = assess(state, seat, valued)
+        tree[child].value = 0.5 * (worth + 1.0)
+        highest = max(highest, worth)
+    total = 0.0
+    for child in range(first, first + count):
+        behind = 1.0 + (highest + 1.0 - 2.0 * tree[child].value) / tolerance
+        tree[child].prior = 1.0 / (behind * behind)
+        total += tree[child].prior
+    for child in range(first, first + count):
+        tree[child].prior /= total
+        tree[child].doubt = tree[child].prior
+
+
 def roll_child(state, rng, tree, pool, node):
     """Roll and return the child for the outcome, 0 when it is new and there is no room for it."""
     outcome = sample_chance(state, rng)
@@ -241,7 +275,8 @@ def roll_child(state, rng, tree, pool, node):
 
 def best_child(weights, tree, node):
     """Return the child with the highest upper confidence bound."""
-    spread = weights.exploration * root_of_logarithm(tree[node].visits)
+    visits = tree[node].visits
+    spread = weights.exploration * (np.sqrt(float(visits)) if PRIOR else root_of_logarithm(visits))
     best, highest = 0, -1.0
     first = tree[node].first
     for child in range(first, first + tree[node].count):
@@ -290,7 +325,8 @@ def backpropagate(depth, tree, path, gains, scale):
         points = tree[node].points + gains[chooser & 7]
         once = 1.0 / visits
         tree[node].visits, tree[node].points = visits, points
-        tree[node].value, tree[node].doubt = points * scale * once, np.sqrt(once)
+        tree[node].value = points * scale * once
+        tree[node].doubt = tree[node].prior / (1.0 + visits) if PRIOR else np.sqrt(once)
         chooser = tree[node].who
 
 
