@@ -15,7 +15,7 @@ help:
 	@echo "make demo    play the demo tournament, print its leaderboards, write them and a report to reports/demo/"
 	@echo "make test    run the tests, a short lane of everything (minutes)"
 	@echo "make test-system  run the long tests: kills, clusters, whole sandboxed tournaments (minutes)"
-	@echo "make chaos   kill, cut and fill up runs and seasons hundreds of times, and compare what they leave (20 minutes)"
+	@echo "make chaos   kill, cut and fill up runs and seasons hundreds of times, and compare what they leave (half an hour)"
 	@echo "make coverage  run the tests of make test, and report which lines they reach, in workers too"
 	@echo "make lint    check style and types"
 	@echo "make format  format the code"

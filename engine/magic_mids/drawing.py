@@ -216,12 +216,12 @@ def _status(state: KernelState, names: tuple[str, ...], layout: Layout) -> list[
     if who == TERMINAL:
         lines = [f"over after {turn} turns{unusual(state.ended)}", first_places(state.ranks(), names)]
     elif who == CHANCE:
-        lines = [f"turn {turn}", f"{names[state.rolling_seat()]} to roll"]
+        lines = [f"turn {turn + 1}", f"{names[state.rolling_seat()]} to roll"]
     else:
         sizes = dict.fromkeys(SIZE_WORDS[notation.ACTIONS[action][0]] for action in state.legal_actions())
         mids_now = f"{listed([*sizes], 'or')} mid"
         # on a phone the row in the seats' panel says who is to move
-        lines = [f"turn {turn}, {mids_now}", f"{names[who]} to place"] if wide else [f"turn {turn}", mids_now]
+        lines = [f"turn {turn + 1}, {mids_now}", f"{names[who]} to place"] if wide else [f"turn {turn + 1}", mids_now]
     x, y, room = (layout.panel, HEIGHT - 38, 360) if wide else (layout.panel, 24, 176 if who != TERMINAL else 320)
     parts = [
         headline(x, y, lines[0], room),

@@ -134,8 +134,9 @@ def _status(state: KernelState, names: tuple[str, ...]) -> str:
     if state.current_player() == TERMINAL:
         return f"over after {record.turn} turns{unusual(state.ended)}"
     if state.current_player() == CHANCE:
-        return f"turn {record.turn}, roll: {_in_words(ACTIONS[FIGHTS + record.fight])}"
-    return f"turn {record.turn}, {names[record.seat]} to move"
+        return f"turn {record.turn + 1}, roll: {_in_words(ACTIONS[FIGHTS + record.fight])}"
+    when = "setting up" if record.phase in (ARRANGE, PLACE) else f"turn {record.turn + 1}"
+    return f"{when}, {names[record.seat]} to move"
 
 
 def _table(state: KernelState, table: Table, layout: Layout) -> list[str]:

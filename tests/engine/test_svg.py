@@ -1,5 +1,6 @@
 """The SVG helpers, what all games draw with them, and what Epicycle does."""
 
+import itertools
 import re
 from xml.etree import ElementTree
 
@@ -142,6 +143,18 @@ def test_every_piece_is_drawn_once_in_its_owners_colour():
     pips = sum(1 for _ in ElementTree.fromstring(state.svg()).iter(f"{NAMESPACE}circle")) - 2  # rim and ground
     assert pips == (6 + 7 + 5) + (3 * 1 + 3 * 2 + 3 * 3)
     assert {"out, place 5", "out, place 4", "turn 78, seat 1 to move"} <= words(state)
+
+
+@pytest.mark.parametrize(("game", "players"), [("epicycle", 2), ("magic_mids", 2), ("pyramid_punch", 2)])
+def test_turns_are_counted_from_1_and_one_by_one(game, players):
+    numbers = [
+        int(number)
+        for state in walk(engine.load_game(game, players), 1)
+        for word in words(state)
+        for number in re.findall(r"^turn (\d+)", word or "")
+    ]
+    assert numbers[0] == 1 and {after - before for before, after in itertools.pairwise(numbers)} <= {0, 1}
+    assert numbers[-1] > 1
 
 
 def test_the_last_play_is_marked_and_only_when_there_was_one():

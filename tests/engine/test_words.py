@@ -30,8 +30,8 @@ CLAIMED = [
     ("pyramid_punch", 3, {"max_turns": 8, "cap_ranking": "draw"}),
     ("epicycle", 3, {"max_turns": 12, "setup": "random"}),
 ]
-SYSTEM_DECISIONS = 3_000
-"""Decisions of each set of game, players and options in the long test."""
+SYSTEM_DECISIONS, CHAOS_DECISIONS = 500, 3_000
+"""Decisions of each set of game, players and options in the long test, and in the longest."""
 LONG = Names(tuple("ABCDE"[seat] + "m" * 80 for seat in range(5)))
 
 
@@ -119,16 +119,17 @@ def test_all_that_is_said_in_a_match_is_true(match):
 
 
 @pytest.mark.system
+@pytest.mark.parametrize("wanted", [SYSTEM_DECISIONS, pytest.param(CHAOS_DECISIONS, marks=pytest.mark.chaos)])
 @pytest.mark.parametrize("match", CLAIMED, ids=str)
-def test_all_that_is_said_of_thousands_of_decisions_is_true(match):
+def test_all_that_is_said_of_thousands_of_decisions_is_true(match, wanted):
     decisions, seed = 0, 100
-    while decisions < SYSTEM_DECISIONS:
+    while decisions < wanted:
         decisions += check(match, seed)
         seed += 1
 
 
-def test_the_long_test_covers_100_000_decisions():
-    assert len(CLAIMED) * SYSTEM_DECISIONS >= 100_000
+def test_the_longest_test_covers_100_000_decisions():
+    assert len(CLAIMED) * CHAOS_DECISIONS >= 100_000
 
 
 @pytest.mark.parametrize("match", tables(), ids=str)
