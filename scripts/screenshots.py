@@ -7,6 +7,7 @@ development packages and Chromium (`make tools-system`). Each picture is written
 from __future__ import annotations
 
 import itertools
+import re
 import shutil
 import sys
 import tempfile
@@ -44,6 +45,8 @@ class Picture(NamedTuple):
     width: int = 1200
     height: int = 800
     scheme: str = "light"
+    text: str = ""
+    """Pattern of what the page has to show before."""
 
 
 def pictures(home: Path, folder: Path) -> Iterator[Picture]:
@@ -66,7 +69,7 @@ def served_pictures(page: Page, address: str) -> Iterator[Picture]:
     page.goto(address)
     while not page.locator("#follow").count():  # the newest match is being drawn for the first time
         page.reload()
-    yield Picture("home", address, "", 1200, 800)
+    yield Picture("home", address, "", 1200, 800, text="Ply 2[0-9]")
     yield Picture("learn", f"{address}learn/pyramid_punch", "", 1200, 800)
     yield Picture("learn-phone", f"{address}learn/midgard", "", 360, 720, "dark")
     page.goto(f"{address}play?game=magic_mids&players=3")
@@ -83,6 +86,8 @@ def take(page: Page, picture: Picture) -> Path:
     page.wait_for_load_state()
     if page.locator(".board").count():
         page.locator(".board :is(svg, img)").first.wait_for(timeout=BOARD_TIMEOUT_MILLISECONDS)
+    if picture.text:
+        page.get_by_text(re.compile(picture.text)).wait_for(timeout=BOARD_TIMEOUT_MILLISECONDS)
     page.wait_for_timeout(300)
     path = write_file(IMAGES / f"{picture.name}.png", [page.screenshot()])
     if path.stat().st_size > MAX_PICTURE_BYTES:
