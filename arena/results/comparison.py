@@ -369,6 +369,8 @@ def _remarks(resolved: ResolvedPlan, board: Board, found: BoardMatches, paired: 
             )
     if board.players > MATCHES_PER_BLOCK:
         yield f"With {board.players} players Elo is that of the score by convention, and who else sat there matters."
+    elif blocks and (paired.seats[:, 0] == paired.seats[:, 1]).all():
+        yield "The two have not met: Elo is that of the score by convention, about half of what it is where they meet."
     if blocks == 1:
         yield "One block says nothing of chance: an interval takes two at least."
     if resolved.schedule().scheduler.has_stages:

@@ -280,6 +280,16 @@ def test_bots_that_cannot_be_compared_are_told_in_a_line(tmp_path):
     assert (once.estimate.low, once.estimate.high, once.lead.sign) == (0, 1, 0)
 
 
+def test_where_two_have_not_met_a_line_says_that_elo_is_a_convention(tmp_path):
+    told = []
+    for others in ((), ("random",)):
+        asked = Matchup("greedy", "random", "epicycle", 2, others, name=f"among-{len(others)}")
+        folder = compare(asked, StopRule.fixed(4), workers=1, home=tmp_path).folder
+        remarks = api.compare_in(folder, "greedy", "random").remarks
+        told.append(any("The two have not met" in remark for remark in remarks))
+    assert told == [False, True]
+
+
 def test_those_who_fill_seats_of_a_comparison_are_compared_with_nobody(duels):
     with pytest.raises(ArenaError, match="is of a comparison of greedy and random"):
         api.compare_in(duels.folder, "greedy", "cautious")
