@@ -296,16 +296,9 @@ class UCT(Bot):
 
 
 @functools.cache
-def compiled_search(
-    game: KernelGame,
-    rollout: str,
-    rave: bool,
-    solve: bool = False,
-    leaves: Assessment | None = None,
-    prior: bool = False,
-) -> SimpleNamespace:
-    """Return the kernels of the search, bound to one game and warmed up."""
-    return warmed_up(bound_search(game, rollout, rave, solve, leaves, prior), game)
+def compiled_search(game: KernelGame, *settings: Any) -> SimpleNamespace:
+    """Return the kernels of `bound_search`, warmed up."""
+    return warmed_up(bound_search(game, *settings), game)
 
 
 @functools.cache
