@@ -94,7 +94,8 @@ class LearnedUCT(UCT):
     `prior`, 0 (off) to 2; less than 0 for `exploration`, `rave` and `prior` is what suits the game
     (`UCT_LEARNED` in `bots.heuristics`, else 0.3, 0 and 0). With `rave` only actions in the tree count, as there are no
     others.
-    Cost: a simulation takes an evaluation in place of a rollout, with `prior` one for each action where the tree grows.
+    Cost: a simulation takes an evaluation in place of a rollout, with `prior` one for each action where the tree grows;
+    `prior` adds 4 bytes to a node.
     """
 
     name = "learned_uct"

@@ -59,7 +59,7 @@ WEIGHTS = np.dtype(
             ("exploration", np.float64),
             ("scale", np.float64),  # worth of a point, a win being 1
             ("rave", np.float64),  # visits, a legal action, at which all moves as first and own simulations count alike
-            ("prior", np.float64),  # how far an action is behind the best one, in returns, when its prior is a quarter
+            ("prior", np.float64),  # returns by which an action is behind the best one when its prior is a quarter
         ],
     )
 )
@@ -141,6 +141,8 @@ def add_node(tree, node, label):
     if RAVE:
         tree[node].amaf_visits = tree[node].amaf_points = 0
         tree[node].amaf_value = tree[node].share = 0.0
+    if PRIOR:
+        tree[node].prior = 0.0
     if SOLVE:
         tree[node].proven = 0
 

@@ -111,6 +111,18 @@ def test_visits_are_those_of_a_naive_search(game):
     assert compared >= 6
 
 
+def test_with_dice_every_simulation_is_counted_once_at_every_node():
+    game = engine.load_game("magic_mids", 2)
+    for state in decisions(game, 5):
+        bot = make_bot(LearnedUCT, game, state.current_player(), 1, {"simulations": 300, "prior": PRIOR})
+        children = bot.think(state)
+        assert sorted(child.label for child in children) == state.legal_actions()
+        assert sum(child.visits for child in children) == 300
+        for child in children:
+            below = bot.tree.children(child.node)
+            assert not below or sum(each.visits for each in below) == child.visits - 1
+
+
 def test_priors_are_used_where_they_suit_the_game_or_are_asked_for():
     def tried(game, **params):
         bot = make_bot(LearnedUCT, game, 0, 1, {"simulations": 50, **params})
