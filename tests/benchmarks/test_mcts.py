@@ -3,7 +3,7 @@
 import pytest
 
 import engine
-from benchmarks.sections.mcts import OpenSpielMCTS, PlainUCT, play_pairs
+from benchmarks.sections.mcts import OpenSpielMCTS, play_pairs
 from bots.greedy import Greedy
 from bots.random_bot import Random
 from bots.search.uct import UCT
@@ -23,13 +23,6 @@ def test_a_better_bot_is_better_whatever_its_place_in_the_contest():
     better, worse = play_pairs(game, Greedy, Random, 20), play_pairs(game, Random, Greedy, 20)
     assert better.mean - better.half_width > 0.3
     assert worse.mean + worse.half_width < -0.3
-
-
-@pytest.mark.system
-@pytest.mark.parametrize("players", [2, 3])
-def test_uct_is_as_strong_without_kernels_as_with_them(players):
-    found = play_pairs(engine.load_game("epicycle", players), PlainUCT, UCT, 60)
-    assert abs(found.mean) < 1.5 * found.half_width < 0.4
 
 
 @pytest.mark.system
