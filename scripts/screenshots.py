@@ -22,6 +22,7 @@ from arena.core.files import write_file
 from arena.results.exported import REPORT_NAME
 from arena.results.pages.replay import replay_page
 from arena.web.site import Site
+from engine import load_game
 from scripts.loopback import serving
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
@@ -32,6 +33,9 @@ BOARD_TIMEOUT_MILLISECONDS = 60_000
 """Time that a page has to draw its board."""
 REPLAYED_MATCH = ("magic_mids", ["greedy", "uct:simulations=200", "greedy"], 7, 31)
 """Game, bots, seed and ply of the match in the pictures."""
+
+DRAWN_MATCH = ("magic_mids", ["greedy", "flat_mc", "uct", "random"], 7, 46)
+"""The same of the drawing without a page."""
 
 
 class Picture(NamedTuple):
@@ -80,6 +84,15 @@ def served_pictures(page: Page, address: str) -> Iterator[Picture]:
     yield Picture("play", page.url, "", 1200, 900)
 
 
+def drawn_position() -> str:
+    """Return the drawing of a position, as the engine makes it."""
+    name, bots, seed, ply = DRAWN_MATCH
+    state = load_game(name, len(bots)).new_initial_state()
+    for move in api.play_match(name, bots, seed).moves[:ply]:
+        state.apply_action(state.string_to_action(move))
+    return state.picture(names=bots)
+
+
 def take(page: Page, picture: Picture) -> Path:
     """Write a picture of a page; raises `ValueError` when it is too large."""
     page.goto(f"{picture.page}#{picture.place}")
@@ -108,6 +121,7 @@ def main(home: Path) -> None:
             print(path, f"{path.stat().st_size:,} bytes")
             visitor.close()
         browser.close()
+    print(write_file(IMAGES / f"{DRAWN_MATCH[0]}.svg", [drawn_position().encode()]))
 
 
 if __name__ == "__main__":

@@ -27,6 +27,7 @@ from arena.cli.output import (
 from arena.cli.progress import Display
 from arena.core.errors import adding_saved_state
 from arena.plan.resolve import Plan
+from arena.results.comparison import elo_remarks
 from arena.runner.compare import Comparison, compare
 from arena.runner.options import DEFAULT_MAX_BLOCKS, Matchup, StopRule
 from arena.runner.progress import Progress, per_second
@@ -260,6 +261,8 @@ def _remarks(found: Comparison) -> list[str]:
     if found.own_dice:
         lines.append(f"{OWN_DICE} --common-dice has them share dice, for bots whose authors are trusted.")
     lines += saving_in_words(found.saving, found.shared)
+    if found.tally.blocks:
+        lines += elo_remarks(found.board.players, not found.fillers)
     if found.end == "decided":
         lines.append("The estimate allows for the early stop (median-unbiased).")
     return lines

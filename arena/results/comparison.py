@@ -353,6 +353,14 @@ def _forfeits(found: BoardMatches, paired: _PairedMatches, entries: tuple[int, i
     return a, b
 
 
+def elo_remarks(players: int, have_met: bool) -> Iterator[str]:
+    """Yield what the Elo of a comparison means where it is not that of two bots that play each other."""
+    if players > MATCHES_PER_BLOCK:
+        yield f"With {players} players Elo is that of the score by convention, and who else sat there matters."
+    elif not have_met:
+        yield "The two have not met: Elo is that of the score by convention, about half of what it is where they meet."
+
+
 def _remarks(resolved: ResolvedPlan, board: Board, found: BoardMatches, paired: _PairedMatches) -> Iterator[str]:
     """Yield what the figures do not allow for."""
     blocks = len(paired.matches)
@@ -367,10 +375,7 @@ def _remarks(resolved: ResolvedPlan, board: Board, found: BoardMatches, paired: 
                 f"In {uneven:,} of {blocks:,} blocks the two did not have every seat equally often: whatever a seat is "
                 "worth may be in the difference."
             )
-    if board.players > MATCHES_PER_BLOCK:
-        yield f"With {board.players} players Elo is that of the score by convention, and who else sat there matters."
-    elif blocks and (paired.seats[:, 0] == paired.seats[:, 1]).all():
-        yield "The two have not met: Elo is that of the score by convention, about half of what it is where they meet."
+    yield from elo_remarks(board.players, not blocks or bool((paired.seats[:, 0] != paired.seats[:, 1]).any()))
     if blocks == 1:
         yield "One block says nothing of chance: an interval takes two at least."
     if resolved.schedule().scheduler.has_stages:

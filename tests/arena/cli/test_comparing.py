@@ -147,6 +147,20 @@ def test_no_dice_are_spoken_of_where_a_game_has_none(game, tmp_path, capsys):
     assert "dice" not in capsys.readouterr().out.partition("Log and")[0]
 
 
+@pytest.mark.parametrize(
+    ("players", "others", "remark"),
+    [
+        (2, [], None),
+        (2, ["--with", "cautious"], "The two have not met: Elo is that of the score by convention"),
+        (3, ["--with", "cautious"], "With 3 players Elo is that of the score by convention"),
+    ],
+)
+def test_elo_that_is_a_convention_is_called_one(players, others, remark, home, capsys):
+    assert compare(home, "--players", str(players), *others, "--fixed", "3") == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "by convention" not in told if remark is None else remark in told
+
+
 def test_a_line_of_progress_shows_the_ratio_between_its_bounds_in_80_columns():
     tally = Tally(Sprt(), 2, 0)
     progress = Progress(20_000, played=1_234_500)
