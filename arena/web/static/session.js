@@ -149,6 +149,11 @@ function told(ply) {
   return [...(dice.length ? [make("span", { class: "dice" }, ...dice)] : []), ply.told.text, note ? make("small", { class: "faint" }, note) : ""];
 }
 
+/** @param {number} time seconds */
+function seconds(time) {
+  return time < 0.005 ? "< 0.01 s" : `${time.toFixed(2)} s`;
+}
+
 /** @param {any} seat @param {number} number @param {boolean} timed whether a column for time is shown */
 function row(seat, number, timed) {
   const who = make("td", { class: "name", title: seat.name }, seat.label, seat.person && number !== now.you ? " (person)" : "");
@@ -156,7 +161,7 @@ function row(seat, number, timed) {
     const words = make("small", { class: "forfeit", title: seat.forfeit.detail }, ` forfeited: ${seat.forfeit.cause.replace(/_/g, " ")}`);
     who.append(words);
   }
-  const clock = make("td", { class: "number", id: `clock-${number}` }, seat.person ? "" : seat.seconds ? `${seat.seconds.toFixed(2)} s` : "");
+  const clock = make("td", { class: "number", id: `clock-${number}` }, seat.person || !seat.seconds ? "" : seconds(seat.seconds));
   return make(
     "tr",
     now.seat === number && now.phase !== "over" ? { "aria-current": "true" } : {},
