@@ -27,7 +27,7 @@ from tests.bots.matches import random_walk
 ROOT = Path(__file__).parents[2]
 TRAINED = [
     *(load_game("magic_mids", players) for players in (2, 3, 4)),
-    load_game("midgard", 2),
+    *(load_game(f"midgard{variant}", 2) for variant in ("", "(variant=loki)", "(variant=odin)")),
     *(load_game("epicycle", players) for players in (3, 4, 5)),
     *(load_game("pyramid_punch", players) for players in (3, 4, 5)),
 ]
