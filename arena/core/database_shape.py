@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from arena.core.errors import StoreError
-from arena.core.files import open_regular
+from arena.core.files import SQLITE_HEADER, open_regular
 
 SQLITE_FILE_SUFFIXES = ("-wal", "-shm")
 """Endings of the names of the two files that SQLite keeps beside an open database."""
@@ -39,9 +39,6 @@ SQLITE_VALUE_TYPES = {
     "": "'text', 'blob'",
 }
 """Types of values by the type of their column; a score may be a float in a column of integers."""
-
-SQLITE_HEADER = b"SQLite format 3\0"
-"""The first bytes of every SQLite database."""
 
 Parts = frozenset[tuple[str, str, str, str | None]]
 """Kind, name, table and SQL of everything in a database."""

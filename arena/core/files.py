@@ -23,6 +23,8 @@ MAX_JSON_BYTES = 2**26
 """Most bytes of a JSON file."""
 TEMPFILE_SUFFIX_PATTERN = "?" * 8
 """Pattern of what `tempfile` appends to a prefix."""
+SQLITE_HEADER = b"SQLite format 3\0"
+"""The first bytes of every SQLite database."""
 UNSAFE_PATH_CHARS = re.compile(r"[\x00-\x1f\x7f\\:]")
 MAX_FILE_NAME_BYTES = 255
 """Most bytes of the name of a file or folder."""
@@ -147,13 +149,19 @@ def blocking_file(folder: Path) -> Path | None:
 
 
 def check_output_file(path: Path, option: str) -> None:
-    """Raise `ConfigError` when an option names a folder or a device, or a file in a folder that is not there."""
+    """Raise `ConfigError` when an option names what no output may take the place of.
+
+    That is a folder, a device, a database (a log, or `arena.db`), and a file in a folder that is not there.
+    """
     if path.is_dir():
         raise ConfigError(f"{option} {path}: is a folder; name a file")
     if path.exists() and not path.is_file():
         raise ConfigError(f"{option} {path}: is a device, a pipe or a socket; name a file")
     if not path.parent.is_dir():
         raise ConfigError(f"{option} {path}: no folder {path.parent}")
+    with contextlib.suppress(OSError), path.open("rb") as file:
+        if file.read(len(SQLITE_HEADER)) == SQLITE_HEADER:
+            raise ConfigError(f"{option} {path}: is a database, which would be lost; name another file")
 
 
 @contextlib.contextmanager

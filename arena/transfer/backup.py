@@ -28,9 +28,16 @@ from arena.core.archives import (
     read_manifest,
     unpack_member,
 )
-from arena.core.database_shape import JOURNAL_SUFFIX, SQLITE_FILE_SUFFIXES, SQLITE_HEADER, check_beside, harden
+from arena.core.database_shape import JOURNAL_SUFFIX, SQLITE_FILE_SUFFIXES, check_beside, harden
 from arena.core.errors import ConfigError, LockedError, RecordError, StoreError, UnknownTargetError
-from arena.core.files import atomic_file, check_output_file, created_folder, open_regular, temporary_folder
+from arena.core.files import (
+    SQLITE_HEADER,
+    atomic_file,
+    check_output_file,
+    created_folder,
+    open_regular,
+    temporary_folder,
+)
 from arena.core.models import Model, validated
 from arena.core.names import SUBMISSIONS_FOLDER
 from arena.core.paths import home_folder

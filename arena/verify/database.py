@@ -5,9 +5,8 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 
-from arena.core.database_shape import SQLITE_HEADER
 from arena.core.errors import StoreError
-from arena.core.files import open_regular
+from arena.core.files import SQLITE_HEADER, open_regular
 from arena.store.digests import MATCH_TABLES
 from arena.store.schema import connect, is_read_only_copy
 from arena.verify.findings import MAX_LISTED, Findings

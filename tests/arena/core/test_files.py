@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from arena.cli.app import run_command
 from arena.core.files import atomic_file, read_regular, temporary_folder, write_file
 
 LEAVES = """
@@ -136,3 +139,22 @@ def test_a_device_or_pipe_is_not_replaced_by_a_file(tmp_path, linked):
         write_file(named, [b"a page"])
     assert error.value.filename == str(named)
     assert pipe.is_fifo() and named.is_symlink() == linked and len(list(tmp_path.iterdir())) == 1 + linked
+
+
+def test_no_output_takes_the_place_of_a_database(tmp_path, capsys):
+    log = tmp_path / "other.db"
+    with contextlib.closing(sqlite3.connect(log)) as database:
+        database.execute("CREATE TABLE matches (moves)")
+    before = log.read_bytes()
+    assert run_command(["run", "configs/smoke.toml", "--home", str(tmp_path), "--quiet", "--workers", "1"]) == 0
+    capsys.readouterr()
+    home = ["--home", str(tmp_path)]
+    for command in (
+        ["archive", "smoke", "--out", str(log), *home],
+        ["match", "epicycle", "random", "random", "--html", str(log)],
+        ["check-game", "epicycle", "--out", str(log)],
+    ):
+        assert run_command(command) != 0
+        (line,) = capsys.readouterr().err.splitlines()
+        assert line.endswith(f"{log}: is a database, which would be lost; name another file")
+        assert log.read_bytes() == before
