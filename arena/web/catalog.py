@@ -139,6 +139,13 @@ class _LogStatus(NamedTuple):
     run: RunStatus
     total: int
     """Matches in the log."""
+
+
+class _RunExtents(NamedTuple):
+    """Which blocks are in the plan of a run."""
+
+    run: tuple[int, str]
+    """As in `IndexView`."""
     extents: Extents
 
 
@@ -278,23 +285,36 @@ class LogCatalog:
     def status(self, log: Log) -> RunStatus:
         """Return the status of a tournament; raises `ArenaError` for a damaged log."""
         found = self._status(log)
-        status, total, _ = found.value
+        status, total = found.value
         more = self.view(log)[1].total - total if found.version != (log.stamp(), log.is_running()) else 0
         return replace(status, matches=max(status.matches, min(status.planned, status.matches + more)))
 
     def extents(self, log: Log) -> Extents:
-        """Return which blocks of the plan of a log are still in it."""
-        return self._status(log).value.extents
+        """Return which blocks of the plan of a log are still in it.
+
+        While a log is written bots may have been disqualified meanwhile; but its plan is always that of the latest run.
+        """
+        running, run = log.is_running(), self.view(log)[1].run
+
+        def read() -> _RunExtents:
+            run = self.view(log)[1].run
+            with Tournament.open(log.path) as tournament:
+                return _RunExtents(run, extents_of(tournament, decided=not running))
+
+        key, version = (log.path, "extents"), (log.stamp(), running)
+        found = self.results.get(key, version, read, patience=STATUS_TIMEOUT_SECONDS, urgent=not running)
+        if found is None or found.value.run != run:
+            found = self.results.get(key, version, read)
+        assert found is not None  # nothing gives up waiting
+        return found.value.extents
 
     def _status(self, log: Log) -> CachedResult[_LogStatus]:
         running = log.is_running()
 
         def read() -> _LogStatus:
             status = api.status(log.path)
-            with Tournament.open(log.path) as tournament:
-                extents = extents_of(tournament, decided=not running)
             status = replace(status, failed=[self.words(line) for line in status.failed])
-            return _LogStatus(status, self.view(log)[1].total, extents)
+            return _LogStatus(status, self.view(log)[1].total)
 
         key, version = (log.path, "status"), (log.stamp(), running)
         found = self.results.get(key, version, read, patience=STATUS_TIMEOUT_SECONDS, urgent=not running)

@@ -23,6 +23,7 @@ from arena.tournament.seasons import Season, event_row, read_event
 from arena.tournament.tournament import Tournament
 from arena.transfer.merging import merge
 from arena.verify.archive import make_archive
+from arena.web.catalog import LogCatalog
 from tests.arena.contest.seasons import OPTIONS, bots_of, joining, ladder_of, play_season, scripted
 from tests.arena.verify.logs import changing, checked, texts
 from tests.support.rows import rows_of
@@ -226,3 +227,23 @@ def test_packed_plans_unpack(plan: str) -> None:
     assert unpack_plan(pack_plan(plan, following), following) == plan
     with pytest.raises(StoreError):
         unpack_plan(pack_plan(plan, following)[:-2], following)
+
+
+def test_while_a_season_is_played_its_newest_round_is_in_the_plan(bots: dict[str, Any], tmp_path: Path) -> None:
+    name = "contests/sample/season-1"
+    log = tmp_path / name / "matches.db"
+    log.parent.mkdir(parents=True)
+    with contextlib.closing(LogCatalog(tmp_path)) as catalog, Store.create(log) as store:
+        rounds = Rounds(name, store, ladder_of(placement=2))
+        for events in scripted(bots):
+            schedule = rounds.next(events)
+            assert schedule is not None
+            rounds.play(schedule, events, bots, OPTIONS)
+            playing = catalog.log(name)
+            assert playing.is_running()
+            planned, (_, view) = catalog.planned(playing), catalog.view(playing)
+            labels = {entry.label for entry in schedule.entries}
+            assert len(planned) == view.total > 0
+            for number in range(view.total):
+                seats = view.seat["entry"][view.seat["match"] == number]
+                assert planned[number] == (labels >= {view.label(entry) for entry in seats})
