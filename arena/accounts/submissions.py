@@ -1,7 +1,8 @@
 """Bots of a contest and their versions: handed in, checked, played, brought back, withdrawn.
 
 The newest valid version of a bot plays. A version is `waiting` until it is checked, `checking` while it is, then
-`valid` or `refused`; its report grows line by line, so that a page can show it as it comes.
+`valid` or `refused`; its report grows line by line, so that a page can show it as it comes. A withdrawn bot that is
+handed in again plays again when that version is valid.
 """
 
 from __future__ import annotations
@@ -17,9 +18,14 @@ from arena.core.errors import AccountError
 from arena.core.lookalikes import as_read
 
 WAITING, CHECKING, VALID, REFUSED, ERASED = "waiting", "checking", "valid", "refused", "erased"
+PENDING = f"state IN ('{WAITING}', '{CHECKING}')"
+"""Condition on versions whose check has not ended."""
+WITHDRAWN_REPORT = json.dumps({"text": "the bot was withdrawn before this version's check had ended"}) + "\n"
 MAX_REPORT_BYTES = 2**18
 """Largest report of a check; what comes later is left out."""
 BOT_COLUMNS = "b.bot, contest, b.author, a.name, b.name, b.withdrawn, b.created"
+IS_OUT = f"(withdrawn IS NOT NULL AND NOT EXISTS (SELECT 1 FROM versions w WHERE w.bot = b.bot AND w.{PENDING}))"
+"""Condition on bots that are withdrawn, and have no version with which they may come back."""
 VERSION_COLUMNS = "v.bot, number, bundle, module, class, received, state, report"
 
 
@@ -94,14 +100,13 @@ class Submissions:
         checked_name(name, "bot")
         with self._database.change(author) as change:
             known = _known(change, contest, author, name)
-            if known is not None and not known.withdrawn:
-                newest = _version_in(change, known.bot)
-                if newest is not None and newest.source == source and newest.state != REFUSED:
-                    return newest, False
-            _check_allowance(change, contest, author, allowance, is_new=known is None or known.withdrawn)
+            newest = None if known is None else _version_in(change, known.bot)
+            is_new = known is None or known.is_out
+            if not is_new and newest is not None and newest.source == source and newest.state != REFUSED:
+                return newest, False
+            _check_allowance(change, contest, author, allowance, is_new)
             store()
             bot = known.bot if known is not None else _add_bot(change, contest, author, name)
-            change.run("UPDATE bots SET withdrawn = NULL WHERE bot = ?", bot)
             number = change.one("SELECT coalesce(max(number), 0) + 1 FROM versions WHERE bot = ?", bot)[0]
             change.run(
                 "INSERT INTO versions VALUES (?, ?, ?, ?, ?, ?, 'waiting', '')", bot, number, *source, change.now
@@ -116,25 +121,25 @@ class Submissions:
         checked_name(name, "bot")
         with self._database.change(author) as change:
             known = _known(change, contest, author, name)
-            _check_allowance(change, contest, author, allowance, is_new=known is None or known.withdrawn)
+            _check_allowance(change, contest, author, allowance, is_new=known is None or known.is_out)
 
     def bring_back(self, bot: str, number: int, allowance: Allowance, actor: str) -> BotVersion:
         """Make an older valid version of a bot its newest one again; it is not checked again."""
         with self._database.change(actor) as change:
             found = change.one(
-                "SELECT bundle, module, class, state, contest, author, withdrawn "
+                f"SELECT bundle, module, class, state, contest, author, withdrawn, {IS_OUT} "
                 "FROM versions v JOIN bots b ON b.bot = v.bot "
                 "WHERE v.bot = ? AND number = ?",
                 *(number_of(bot, "b"), number),
             )
             if found is None or found[3] != VALID:
                 raise AccountError(f"bot {bot} has no valid version {number}")
-            *source, _, contest, author, withdrawn = found
+            *source, _, contest, author, withdrawn, is_out = found
             newest = _version_in(change, number_of(bot, "b"))
             assert newest is not None
             if newest.source == tuple(source) and newest.state == VALID and withdrawn is None:
                 return newest
-            _check_allowance(change, contest, f"a{author}", allowance, is_new=withdrawn is not None)
+            _check_allowance(change, contest, f"a{author}", allowance, is_new=bool(is_out))
             change.run(
                 "INSERT INTO versions VALUES (?, ?, ?, ?, ?, ?, 'valid', '')",
                 *(number_of(bot, "b"), newest.number + 1, *source, change.now),
@@ -147,13 +152,18 @@ class Submissions:
             return version
 
     def withdraw(self, bot: str, actor: str) -> bool:
-        """Take a bot out of the rounds that follow; return False when it was withdrawn already."""
+        """Take a bot out of the rounds that follow; return False when it was withdrawn already.
+
+        A version that waits for its check, or is being checked, is refused.
+        """
         with self._database.change(actor) as change:
-            row = change.one("SELECT contest, withdrawn FROM bots WHERE bot = ?", number_of(bot, "b"))
+            row = change.one(f"SELECT contest, {IS_OUT} FROM bots b WHERE bot = ?", number_of(bot, "b"))
             if row is None:
                 raise AccountError(f"there is no bot {bot}")
-            if row[1] is not None:
+            if row[1]:
                 return False
+            refuse = f"UPDATE versions SET state = '{REFUSED}', report = report || ? WHERE bot = ? AND {PENDING}"
+            change.run(refuse, WITHDRAWN_REPORT, number_of(bot, "b"))
             change.run("UPDATE bots SET withdrawn = ? WHERE bot = ?", change.now, number_of(bot, "b"))
             change.audit("withdraw", bot, row[0])
             change.publish(row[0], "withdrawn", bot=bot)
@@ -171,7 +181,7 @@ class Submissions:
             f"SELECT {VERSION_COLUMNS}, row_number() OVER "
             "(PARTITION BY b.author ORDER BY state = 'waiting', received, v.bot, number) AS turn, "
             "max(state = 'checking') OVER (PARTITION BY v.bot) AS is_busy "
-            "FROM versions v JOIN bots b ON b.bot = v.bot WHERE state IN ('waiting', 'checking')"
+            f"FROM versions v JOIN bots b ON b.bot = v.bot WHERE {PENDING}"
         )
         query = f"SELECT * FROM ({queue}) WHERE state = 'waiting' AND NOT is_busy ORDER BY turn, received, bot LIMIT ?"
         return [_version(row) for row in self._database.rows(query, most)]
@@ -224,6 +234,7 @@ class Submissions:
             if state != CHECKING:
                 change.audit(state, version.label, self._contest_of(change, version.bot))
             if state == VALID:
+                change.run("UPDATE bots SET withdrawn = NULL WHERE bot = ?", number_of(version.bot, "b"))
                 change.publish(self._contest_of(change, version.bot), "version", bot=version.bot, number=version.number)
 
     def _contest_of(self, change: Change, bot: str) -> str:
@@ -299,8 +310,8 @@ class Submissions:
 
     def is_checked(self, contest: str) -> bool:
         """Return whether no version of a contest waits for its check, or is being checked."""
-        query = "SELECT 1 FROM versions v JOIN bots b ON b.bot = v.bot WHERE contest = ? AND state IN (?, ?) LIMIT 1"
-        return self._database.one(query, contest, WAITING, CHECKING) is None
+        query = f"SELECT 1 FROM versions v JOIN bots b ON b.bot = v.bot WHERE contest = ? AND {PENDING} LIMIT 1"
+        return self._database.one(query, contest) is None
 
     def names(self, contest: str) -> dict[str, tuple[str, str]]:
         """Return by bot, `b12`, its name and its author's."""
@@ -319,17 +330,17 @@ def _version_in(change: Change, bot: int) -> BotVersion | None:
 
 class _Known(NamedTuple):
     bot: int
-    withdrawn: bool
+    is_out: bool
 
 
 def _known(change: Change, contest: str, author: str, name: str) -> _Known | None:
     """Return an author's bot of a name; raises `AccountError` where it is somebody else's."""
     row = change.one(
-        "SELECT bot, author, name, withdrawn FROM bots WHERE contest = ? AND folded = ?", contest, as_read(name)
+        f"SELECT bot, author, name, {IS_OUT} FROM bots b WHERE contest = ? AND folded = ?", contest, as_read(name)
     )
     if row is not None and row[1] != number_of(author):
         raise AccountError(f"a bot '{row[2]}' by somebody else takes part already; choose another name")
-    return None if row is None else _Known(row[0], row[3] is not None)
+    return None if row is None else _Known(row[0], bool(row[3]))
 
 
 def _add_bot(change: Change, contest: str, author: str, name: str) -> int:
@@ -368,15 +379,15 @@ def _allowance(change: Change, contest: str, author: str, usual: Allowance) -> A
 def _check_allowance(change: Change, contest: str, author: str, usual: Allowance, is_new: bool) -> None:
     """Raise `AccountError` unless an author may hand in a version now, of a bot that `is_new` or not."""
     allowed = _allowance(change, contest, author, usual)
-    bots, today = change.one(
-        "SELECT (SELECT count(*) FROM bots WHERE contest = ?1 AND author = ?2 AND withdrawn IS NULL), "
+    there, today = change.one(
+        f"SELECT (SELECT count(*) FROM bots b WHERE contest = ?1 AND author = ?2 AND NOT {IS_OUT}), "
         "(SELECT count(*) FROM versions v JOIN bots b ON b.bot = v.bot "
         "WHERE contest = ?1 AND author = ?2 AND substr(received, 1, 10) = ?3)",
         *(contest, number_of(author), change.now[:10]),
     )
-    if is_new and bots >= allowed.max_bots:
-        raise AccountError(f"you may have {allowed.max_bots} bots in this contest; withdraw one first")
+    if is_new and there >= allowed.max_bots:
+        bots = "1 bot" if allowed.max_bots == 1 else f"{allowed.max_bots} bots"
+        raise AccountError(f"you may have {bots} in this contest; withdraw one first")
     if today >= allowed.max_per_day:
-        raise AccountError(
-            f"you may hand in {allowed.max_per_day} versions a day, and have; the next day begins at 00:00 UTC"
-        )
+        versions = "1 version" if allowed.max_per_day == 1 else f"{allowed.max_per_day} versions"
+        raise AccountError(f"you may hand in {versions} a day, and have; the next day begins at 00:00 UTC")

@@ -383,6 +383,47 @@ def test_a_withdrawn_bot_plays_no_more_until_it_is_handed_in_again(accounts):
     assert [each.label for each in accounts.submissions.playing("cup")] == ["b1.2"]
 
 
+def test_a_withdrawn_bot_stays_so_when_what_is_handed_in_next_is_refused(accounts):
+    ann = author(accounts)
+    valid(accounts, accounts.submissions.hand_in("cup", ann.id, "bot", SOURCE, USUAL)[0])
+    accounts.submissions.withdraw("b1", ann.id)
+    version, _ = accounts.submissions.hand_in("cup", ann.id, "bot", OTHER, USUAL)
+    assert accounts.submissions.playing("cup") == []
+    assert accounts.submissions.hand_in("cup", ann.id, "bot", OTHER, USUAL) == (version, False)
+    accounts.submissions.begin_check(version)
+    accounts.submissions.end_check(version, False)
+    assert accounts.submissions.playing("cup") == []
+    assert accounts.submissions.bot("b1").withdrawn
+
+
+@pytest.mark.parametrize("is_checking", [False, True])
+def test_who_withdraws_a_bot_while_it_is_checked_finds_it_withdrawn_after_the_check(accounts, is_checking):
+    ann = author(accounts)
+    valid(accounts, accounts.submissions.hand_in("cup", ann.id, "bot", SOURCE, USUAL)[0])
+    accounts.submissions.withdraw("b1", ann.id)
+    version, _ = accounts.submissions.hand_in("cup", ann.id, "bot", OTHER, USUAL)
+    if is_checking:
+        accounts.submissions.begin_check(version)
+    assert accounts.submissions.withdraw("b1", ann.id)
+    accounts.submissions.end_check(version, True)
+    newest = accounts.submissions.versions("b1", with_reports=True)[0]
+    assert newest.state == "refused"
+    assert "withdrawn" in newest.report[-1]["text"]
+    assert accounts.submissions.playing("cup") == []
+    assert not accounts.submissions.withdraw("b1", ann.id)
+
+
+def test_a_bot_that_may_come_back_counts_as_one_that_is_there(accounts):
+    ann = author(accounts)
+    valid(accounts, accounts.submissions.hand_in("cup", ann.id, "bot", SOURCE, USUAL)[0])
+    accounts.submissions.withdraw("b1", ann.id)
+    accounts.contests.limit("cup", ann.id, 2, 100, OPERATOR)
+    for name in ("bot", "one"):
+        accounts.submissions.hand_in("cup", ann.id, name, OTHER, USUAL)
+    with pytest.raises(AccountError, match="2 bots"):
+        accounts.submissions.hand_in("cup", ann.id, "two", OTHER, USUAL)
+
+
 def test_checks_that_died_with_their_process_begin_anew(accounts):
     version, _ = accounts.submissions.hand_in("cup", author(accounts).id, "bot", SOURCE, USUAL)
     accounts.submissions.begin_check(version)
