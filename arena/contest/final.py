@@ -86,7 +86,7 @@ def play_final(
         outcome = Run(plan, Tournament(tournament.store, plan.schedule), options, None, show).play()
         if outcome.complete:
             finish_log(tournament.store, plan.schedule)
-            if not plan.schedule.boards:  # nothing was drawn with the key, which was promised all the same
+            if not plan.schedule.has_secret_dice:  # nothing was drawn with the key, which was promised all the same
                 tournament.store.end_season(now())
         return outcome
 

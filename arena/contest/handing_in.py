@@ -9,9 +9,11 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from arena.accounts import Accounts, Author, BotVersion
+from arena.accounts.authors import checked_name
 from arena.accounts.contests import CLOSED
 from arena.contest.config import ContestConfig
 from arena.core.errors import AccountError, BotError, UnwritableError
+from arena.core.lookalikes import as_read
 from arena.registry.bundles import Bundle
 from arena.registry.submissions import store_bundle
 from arena.registry.uploads import uploaded_bot
@@ -52,6 +54,8 @@ def hand_in(
     if not files:
         raise BotError("the upload holds no file")
     name = name.strip() or _usual_name(accounts, config, author, files)
+    if as_read(name) in {as_read(each) for spec in config.house for each in (spec, spec.partition(":")[0])}:
+        raise AccountError(f"'{name}' is a bot of the house; choose another name")
     accounts.submissions.check_allowed(config.name, author.id, name, config.allowance)
     bundle, class_name = read(files, main)
 
@@ -91,8 +95,12 @@ def check_room(home: Path) -> None:
 
 
 def _usual_name(accounts: Accounts, config: ContestConfig, author: Author, files: Mapping[str, bytes]) -> str:
-    """Return the name of an author's one bot, else of the file or folder that was handed in."""
+    """Return the name of an author's one bot, else of the file or folder that was handed in; raises `BotError`."""
     mine = [bot for bot in accounts.submissions.bots_of(author.id) if bot.contest == config.name and not bot.withdrawn]
     if len(mine) == 1 and config.bots_per_author == 1:
         return mine[0].name
-    return PurePosixPath(next(iter(files)).split("/")[0]).stem
+    file = next(iter(files))
+    try:
+        return checked_name(PurePosixPath(file.split("/")[0]).stem)
+    except AccountError:
+        raise BotError(f"the file's name {file[:80]!a} is no name for a bot; give the bot a name") from None

@@ -165,3 +165,18 @@ def test_the_key_of_a_final_is_disclosed_also_where_too_few_are_left_for_it(tmp_
     with Store.open(final_log(home.path, "cup", 1)) as store:
         assert all(key.disclosed for key in store.keys.all())
     home.close()
+
+
+def test_the_key_of_a_final_is_disclosed_also_where_only_bots_of_the_house_are_left(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home", house=["random", "greedy"])
+    author = home.author("one")
+    version = home.hand_in(author, "a", good(0))
+    home.pass_checks()
+    home.rounds()
+    home.accounts.submissions.withdraw(version.bot, author)
+    home.now += timedelta(days=1, seconds=1)
+    home.drive_to_the_end()
+    with Store.open(final_log(home.path, "cup", 1)) as store:
+        assert store.runs.is_finished()
+        assert all(key.disclosed for key in store.keys.all())
+    home.close()
