@@ -21,7 +21,7 @@ def print_check_game(
     """Run `arena check-game` and return the exit code."""
     tell = (lambda line: None) if as_json else print_text
     if out is not None:
-        check_output_file(out, "--out")
+        check_output_file(out, "--out", ".html")
     kind = game_type(game)
     spec = canonical_spec(game)
     found: dict[int, list[Finding]] = {}

@@ -56,7 +56,7 @@ class _Pages(NamedTuple):
         named: dict[Path, str] = {}
         for name, file in (("--html", self.html), ("--gif", self.gif), ("--png", self.png)):
             if file is not None:
-                check_output_file(file, name)
+                check_output_file(file, name, f".{name[2:]}")
                 if (other := named.setdefault(file.absolute(), name)) != name:
                     raise ConfigError(f"{name} {file}: is the file of {other} already; name another one")
 
@@ -93,7 +93,7 @@ def print_match(
     if show and as_json:
         raise ConfigError("--show: has no effect with --json, which draws nothing; leave one of them out")
     if html is not None:
-        check_output_file(html, "--html")
+        check_output_file(html, "--html", ".html")
     try:
         with compiling_shown() as show_compiling:
             stored = api.play_match(game, bots, seed, opening, isolation, home, show_compiling)

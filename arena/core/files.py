@@ -148,10 +148,11 @@ def blocking_file(folder: Path) -> Path | None:
     return next((path for path in (folder, *folder.parents) if os.path.lexists(path) and not os.path.isdir(path)), None)
 
 
-def check_output_file(path: Path, option: str) -> None:
+def check_output_file(path: Path, option: str, ending: str = "") -> None:
     """Raise `ConfigError` when an option names what no output may take the place of.
 
-    That is a folder, a device, a database (a log, or `arena.db`), and a file in a folder that is not there.
+    That is a folder, a device, a database (a log, or `arena.db`), a file in a folder that is not there, and one that is
+    there under another `ending` than such an output has, such as the bot in `mine.py`.
     """
     if path.is_dir():
         raise ConfigError(f"{option} {path}: is a folder; name a file")
@@ -162,6 +163,8 @@ def check_output_file(path: Path, option: str) -> None:
     with contextlib.suppress(OSError), path.open("rb") as file:
         if file.read(len(SQLITE_HEADER)) == SQLITE_HEADER:
             raise ConfigError(f"{option} {path}: is a database, which would be lost; name another file")
+    if path.exists() and path.suffix.lower() != (ending or path.suffix.lower()):
+        raise ConfigError(f"{option} {path}: is there and no {ending} file, and would be lost; name another file")
 
 
 @contextlib.contextmanager

@@ -36,8 +36,8 @@ class SelfPlay:
 
     def parts(self, matches: int) -> Iterator[Progress]:
         """Train part by part, and tell how each went."""
-        for part in range(1, PARTS + 1):
-            self._log.append(self._trained(matches * part // PARTS))
+        for until in sorted({matches * part // PARTS for part in range(1, PARTS + 1)} - {0}):
+            self._log.append(self._trained(until))
             yield self._log[-1]
 
     def write(self, out: Path | None) -> Path:

@@ -70,7 +70,7 @@ def make_archive(target: str | Path, home: str | Path | None = None, out: Path |
     while the keys of its secret dice are not disclosed.
     """
     if out is not None:
-        check_output_file(out, "--out")
+        check_output_file(out, "--out", ".zip")
     log = find_log(target, home)
     if not log.is_file():
         raise UnknownTargetError(f"{log}: no such match log; `arena run` makes one")

@@ -158,3 +158,23 @@ def test_no_output_takes_the_place_of_a_database(tmp_path, capsys):
         (line,) = capsys.readouterr().err.splitlines()
         assert line.endswith(f"{log}: is a database, which would be lost; name another file")
         assert log.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("command", "ending"),
+    [
+        ("match epicycle random random --html", ".html"),
+        ("replay {file} --html", ".html"),
+        ("replay {file} --png", ".png"),
+        ("replay {file} --gif", ".gif"),
+        ("archive smoke --out", ".zip"),
+        ("check-game epicycle --out", ".html"),
+    ],
+)
+def test_no_output_takes_the_place_of_a_file_of_another_kind(tmp_path, capsys, command, ending):
+    file = tmp_path / "mine.py"
+    file.write_text("my bot")
+    assert run_command([*command.format(file=file).split(), str(file)]) != 0
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.endswith(f"{file}: is there and no {ending} file, and would be lost; name another file")
+    assert file.read_text() == "my bot"
