@@ -161,6 +161,10 @@ class Client:
         """Take one's own bot out of the rounds that follow."""
         return self._ask(_path("contests", contest, "bots", bot, "withdraw"), b"")
 
+    def bring_back(self, contest: str, bot: str, number: int) -> dict[str, Any]:
+        """Make a valid version of one's own bot its newest one again; return that. A withdrawn bot plays again."""
+        return self._ask(_path("contests", contest, "bots", bot, "versions", str(number), "bring-back"), b"")
+
     def _pages(self, path: str, field: str, after: str, **query: str) -> Iterator[dict[str, Any]]:
         cursor: str | None = after
         while cursor is not None:

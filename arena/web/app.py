@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gzip
 import html
+import json
 import sqlite3
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -34,7 +35,7 @@ from arena.web.pages import bots, comparison, games, live, match, matches, pair,
 from arena.web.pages.live_boards import TICK_SECONDS, Watcher
 from arena.web.play_routes import add_play_routes
 from arena.web.rendering import Page, UnknownFileError, media_type, page, static, version
-from arena.web.safety import ForbiddenError, Guard, new_token
+from arena.web.safety import PLAIN_TEXT, TOKEN_HEADER, ForbiddenError, Guard, Scope, new_token
 from engine.errors import summarise_error
 
 CARD = '<meta property="og:image" content="/'
@@ -80,7 +81,17 @@ def create_app(
         app.state.live.release()
         registry.release()
 
-    return Guard(observer, addresses, release, portal.body_limit)
+    return Guard(observer, addresses, release, portal.body_limit, partial(_refused, links))
+
+
+def _refused(links: Links, scope: Scope, status: int, words: str) -> tuple[str, str]:
+    """Return what a request that is not read is told: JSON to a program, a page to a browser, else plain text."""
+    headers = dict(scope["headers"])
+    if scope["path"].removeprefix(links.root).startswith("/api/") or TOKEN_HEADER.encode() in headers:
+        return json.dumps({"error": words}), "application/json"
+    if status == MISDIRECTED or b"text/html" not in headers.get(b"accept", b""):  # nothing leads on under that name
+        return f"{status}: {words}\n", PLAIN_TEXT
+    return page("error.html", links, title=ERROR_TITLES.get(status, OTHER_ERROR), words=words).html, "text/html"
 
 
 def _add_pages(app: FastAPI) -> None:
@@ -210,7 +221,7 @@ def _add_errors(app: FastAPI) -> None:
     links: Links = app.state.links
 
     def error(status: int, problem: object, headers: dict[str, str] | None = None) -> Response:
-        title = ERROR_TITLES.get(status, "This did not work")
+        title = ERROR_TITLES.get(status, OTHER_ERROR)
         shown = page("error.html", links, title=title, words=catalog.words(problem))
         content = shown.html.encode("utf-8", "replace")
         return Response(content, status, {"Cache-Control": "no-store", **(headers or {})}, media_type="text/html")
@@ -261,11 +272,14 @@ def _add_errors(app: FastAPI) -> None:
         app.add_exception_handler(kind, handler)
 
 
+MISDIRECTED = 421
+OTHER_ERROR = "This did not work"
 ERROR_TITLES = {
     403: "Not allowed",
     404: "Not found",
     405: "Not allowed",
     410: "Gone",
+    413: "Too large",
     500: "This cannot be shown",
     503: "Not now",
 }

@@ -125,8 +125,9 @@ def game_name(spec: str) -> str:
 
 
 def sentence(words: str) -> str:
-    """Return the words of an error as a sentence; a path that they begin with stays as it is."""
-    first = words[:1] if "/" in words.partition(" ")[0] else words[:1].upper()
+    """Return the words of an error as a sentence; a path or a file's name that they begin with stays as it is."""
+    begin = words.partition(" ")[0].rstrip(".:,;")
+    first = words[:1] if "/" in begin or "." in begin else words[:1].upper()
     return first + words[1:] + ("" if words.endswith((".", "!", "?")) else ".")
 
 

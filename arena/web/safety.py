@@ -20,7 +20,10 @@ Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
+Refusal = Callable[[Scope, int, str], tuple[str, str]]
+"""Returns the content and the media type with which a request is refused, by its status and words."""
 
+PLAIN_TEXT = "text/plain"
 MAX_ADDRESS_BYTES = 4096
 """Most bytes of an address."""
 MAX_BODY_BYTES = 2**18
@@ -71,9 +74,10 @@ class Guard:
         names: Addresses,
         release: Callable[[], None] = lambda: None,
         body_limit: Callable[[Scope], int] = lambda scope: MAX_BODY_BYTES,
+        refused: Refusal = lambda scope, status, words: (f"{status}: {words}\n", PLAIN_TEXT),
     ) -> None:
         """`body_limit` gives the most bytes of a request's body, before any of it is read."""
-        self.app, self.names, self._body_limit = app, names, body_limit
+        self.app, self.names, self._body_limit, self._refused = app, names, body_limit, refused
         self.release = release
         """Ends what pages wait for; called before the server ends."""
 
@@ -100,7 +104,7 @@ class Guard:
             limit = MAX_BODY_BYTES if scope["method"] in ("GET", "HEAD") else self._body_limit(scope)
             refusal = _too_large(scope, limit)
         if refusal is not None:
-            await _refuse(*refusal, with_headers)
+            await _refuse(refusal[0], *self._refused(scope, *refusal), with_headers)
             return
         await self.app(scope, _bounded(receive, limit), with_headers)
 
@@ -137,7 +141,8 @@ def _too_large(scope: Scope, limit: int) -> tuple[int, str] | None:
     """Return the status and words that refuse a body of more bytes than a limit."""
     length = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")
     if not length.isdigit() or len(length) > 12 or int(length) > limit:
-        return 413, f"the request is larger than {limit:,} bytes"
+        size = f"{limit >> 20} MiB" if limit >= 2**20 else f"{limit >> 10} KiB"
+        return 413, f"this is larger than {size}, and no more is taken here"
     return None
 
 
@@ -153,9 +158,12 @@ def _bounded(receive: Receive, left: int) -> Receive:
     return receive_part
 
 
-async def _refuse(status: int, words: str, send: Send) -> None:
-    body = f"{status}: {words}\n".encode()
-    headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", str(len(body)).encode())]
+async def _refuse(status: int, content: str, media_type: str, send: Send) -> None:
+    body = content.encode("utf-8", "replace")
+    headers = [
+        (b"content-type", f"{media_type}; charset=utf-8".encode()),
+        (b"content-length", str(len(body)).encode()),
+    ]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
 

@@ -99,6 +99,7 @@ def test_a_bot_is_handed_in_with_its_own_modules_and_followed_to_the_end_of_its_
     assert [bot["name"] for bot in client.bots("cup")] == ["alpha"]
     assert [event["kind"] for event in client.events("cup")] == ["opened", "bot", "version"]
     assert client.withdraw("cup", "b1")["withdrawn"]
+    assert client.bring_back("cup", "b1", 1)["state"] == "valid"
 
 
 @pytest.mark.parametrize(("is_valid", "code", "words"), [(True, 0, "Valid"), (False, 1, "Refused")])

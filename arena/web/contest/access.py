@@ -7,6 +7,7 @@ no other site can make a browser send.
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections import OrderedDict
@@ -33,7 +34,7 @@ class RateError(ArenaError):
     """Somebody asks too often."""
 
     def __init__(self, seconds: float) -> None:
-        super().__init__(f"too many requests; try again in {seconds:.0f} s")
+        super().__init__(f"too many requests; try again in {math.ceil(seconds)} s")
         self.seconds = seconds
 
 
@@ -109,7 +110,8 @@ class Door:
         """Return who asks; raises `SignInError` for nobody in particular."""
         found = self.grant(request)
         if found is None:
-            raise SignInError("sign in first")
+            unknown = "no account has this token; it may have been revoked, or have expired"
+            raise SignInError(unknown if bearer_of(request) else "sign in first")
         return found
 
     def organiser(self, request: Request) -> Grant:

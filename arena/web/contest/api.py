@@ -27,7 +27,7 @@ from arena.web.catalog import NotFoundError
 from arena.web.contest.access import RateError, SignInError, bearer_of, client_of
 from arena.web.contest.portal import Portal
 from arena.web.contest.review_api import add_review
-from arena.web.contest.routes import received_from
+from arena.web.contest.routes import bring_back_version, received_from
 from arena.web.contest.standings import standings_json
 from arena.web.contest.views import ContestView, check_sees_matches, is_frozen
 from arena.web.event_streams import TooManyError
@@ -458,3 +458,10 @@ def _add_changes(api: FastAPI, portal: Portal) -> None:
         own, _ = portal.own_bot(request, view, bot)
         portal.accounts.submissions.withdraw(own.id, grant.author.id)
         return _bot(portal.bot(view, own.id))
+
+    @api.post("/contests/{id}/bots/{bot}/versions/{number}/bring-back")
+    def bring_back(request: Request, id: str, bot: str, number: int) -> VersionRecord:
+        """Make a valid version of one's own bot its newest one again; a withdrawn bot plays again."""
+        grant, view = program(request), portal.view(id)
+        own, _ = portal.own_bot(request, view, bot)
+        return _version(bring_back_version(portal, view, own, _existing(portal, own, number).number, grant))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import Literal, cast
 
 from fastapi import FastAPI, Request, Response
@@ -32,8 +33,14 @@ def add_organise_routes(app: FastAPI, portal: Portal) -> None:
     """Add the address of a contest's organisers."""
 
     def show(
-        request: Request, view: ContestView, done: str = "", error: str = "", invited: Invited = (), status: int = 200
+        request: Request,
+        view: ContestView,
+        done: str = "",
+        invited: Invited = (),
+        error: str = "",
+        typed: Mapping[str, str] = MappingProxyType({}),
     ) -> Response:
+        """Return the page; after an `error` with what was typed."""
         part, start = request.query_params.get("name", "")[:MAX_NAME_CHARS], _start(request.query_params.get("start"))
         members = portal.accounts.contests.members_from(view.id, start, MEMBERS_SHOWN + 1, part)
         latest = portal.accounts.database.latest_audit(view.id, AUDIT_ROWS)
@@ -45,6 +52,7 @@ def add_organise_routes(app: FastAPI, portal: Portal) -> None:
             view=view,
             done=done,
             error=error,
+            typed=typed,
             invited=[(name, portal.public(request, portal.links.path(f"/join/{code}"))) for name, code in invited],
             members=members[:MEMBERS_SHOWN],
             has_more=len(members) > MEMBERS_SHOWN,
@@ -55,7 +63,7 @@ def add_organise_routes(app: FastAPI, portal: Portal) -> None:
             audit=latest,
             names=names | {row.subject: view.name(row.subject) for row in latest if row.subject in view.names},
         )
-        return answer(shown, status)
+        return answer(shown, 400 if error else 200)
 
     @app.api_route("/contests/{id}/organise", methods=READ, response_model=None)
     def organise(request: Request, id: str) -> Response:
@@ -71,8 +79,8 @@ def add_organise_routes(app: FastAPI, portal: Portal) -> None:
             try:
                 done, invited = _act(portal, view, fields, actor)
             except AccountError as error:
-                return show(request, view, error=str(error), status=400)
-            return show(request, portal.view(id), done, invited=invited)
+                return show(request, view, error=str(error), typed=fields)
+            return show(request, portal.view(id), done, invited)
 
         return await run_in_threadpool(act)
 

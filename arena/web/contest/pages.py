@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 from fastapi import Request
 from markupsafe import Markup, escape
 
-from arena.accounts import BotVersion, ContestBot, Grant
-from arena.accounts.submissions import CHECKING, WAITING
+from arena.accounts import Author, BotVersion, ContestBot, Grant
+from arena.accounts.contests import OPEN
+from arena.accounts.submissions import CHECKING, REFUSED, VALID, WAITING
 from arena.contest.final import FinalKey, final_key
 from arena.contest.handing_in import check_open
 from arena.core.errors import AccountError, ArenaError
@@ -64,7 +65,7 @@ def contest_page(portal: Portal, request: Request, view: ContestView, start: int
         state=view.state(portal.now),
         text=markdown(view.config.text) if view.config.text else "",
         message=view.contest.message,
-        is_member=grant is not None and portal.accounts.contests.member(view.id, grant.author.id) is not None,
+        member=portal.accounts.contests.member(view.id, grant.author.id) if grant else None,
         mine=mine,
         places=_places(standings, own),
         has_final=portal.standings(view, final=True) is not None,
@@ -126,11 +127,6 @@ def hand_in_page(
     portal: Portal, request: Request, grant: Grant, view: ContestView, error: str = "", name: str = ""
 ) -> Page:
     """Return the form to hand a bot in."""
-    closed = ""
-    try:
-        check_open(portal.accounts, view.config, grant.author, portal.now)
-    except AccountError as problem:
-        closed = str(problem)
     return page(
         "hand_in.html",
         portal.links,
@@ -138,7 +134,7 @@ def hand_in_page(
         view=view,
         grant=grant,
         error=error,
-        closed=closed,
+        closed=_closed(portal, view, grant.author),
         name=name,
         address=portal.public(request, portal.links.contest(view.id)),
         mine=entries_of(portal.accounts, grant.author.id, view.id),
@@ -158,12 +154,60 @@ def version_page(portal: Portal, view: ContestView, bot: ContestBot, version: Bo
         again=again,
         is_running=version.state in (WAITING, CHECKING),
         scripts=["live.js"],
+        **_part_of(portal, view, bot, version),
     )
 
 
 def version_now(portal: Portal, view: ContestView, bot: ContestBot, version: BotVersion) -> Markup:
     """Return the part of a version's page that changes while it is checked."""
-    return fragment("version_now.html", portal.links, view=view, bot=bot, version=version)
+    return fragment(
+        "version_now.html", portal.links, view=view, version=version, **_part_of(portal, view, bot, version)
+    )
+
+
+def _part_of(portal: Portal, view: ContestView, bot: ContestBot, version: BotVersion) -> dict[str, Any]:
+    """Return what is said of the part that a version takes in its contest: in words, and what its author may do."""
+    if view.contest.state != OPEN:
+        return {"part": "", "may_hand_in": False}
+    bot = portal.bot(view, bot.id)  # as it is now
+    if _is_banned(portal, view, bot):
+        return {"part": "It does not play: its author is banned from this contest", "may_hand_in": False}
+    playing = next((each for each in portal.accounts.submissions.versions(bot.id) if each.state == VALID), None)
+    if bot.withdrawn is not None:
+        playing = None
+    if version.state in (WAITING, CHECKING):
+        part = "Its check begins soon; you can leave this page" if version.state == WAITING else ""
+    elif playing is None:
+        part = "It does not play" + (": the bot is withdrawn" if bot.withdrawn is not None else "")
+    elif playing.number != version.number:
+        part = f"It does not play; version {playing.number} does"
+    else:
+        part = "It plays" if _is_in_round(portal, view, version) else "It plays from the next round on"
+    may_hand_in = version.state == REFUSED and not _closed(portal, view, portal.accounts.authors.get(bot.author))
+    return {"part": part, "may_hand_in": may_hand_in}
+
+
+def _closed(portal: Portal, view: ContestView, author: Author) -> str:
+    """Return why an author may not hand in now; empty where that is allowed."""
+    try:
+        check_open(portal.accounts, view.config, author, portal.now)
+    except AccountError as problem:
+        return str(problem)
+    return ""
+
+
+def _is_banned(portal: Portal, view: ContestView, bot: ContestBot) -> bool:
+    member = portal.accounts.contests.member(view.id, bot.author)
+    return member is not None and member.banned is not None
+
+
+def _is_in_round(portal: Portal, view: ContestView, version: BotVersion) -> bool:
+    """Return whether a version plays in the latest round."""
+    try:
+        plan = portal.catalog.plan(portal.catalog.log(view.season()))
+    except ArenaError:  # nothing has been played
+        return False
+    return any(entry.label == version.label for entry in plan.schedule.entries)
 
 
 def bot_page(portal: Portal, request: Request, view: ContestView, bot: ContestBot) -> Page:
@@ -183,6 +227,7 @@ def bot_page(portal: Portal, request: Request, view: ContestView, bot: ContestBo
         bot=bot,
         grant=grant,
         is_own=is_own,
+        is_banned=is_own and _is_banned(portal, view, bot),
         versions=[each for each in versions if is_own or each.state == "valid"],
         row=standings.row_of(bot.id) if standings else None,
         boards=[(title, row) for title, row in boards if row is not None],

@@ -12,7 +12,7 @@ from fastapi.responses import FileResponse, JSONResponse, RedirectResponse
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
 
-from arena.accounts import BotVersion, ContestBot
+from arena.accounts import BotVersion, ContestBot, Grant
 from arena.accounts.submissions import CHECKING, WAITING
 from arena.contest.handing_in import Received, check_open, hand_in
 from arena.contest.layout import ARCHIVE_FILE, season_folder
@@ -241,11 +241,15 @@ def _add_bots(app: FastAPI, portal: Portal) -> None:
     )
     def bring_back(request: Request, id: str, bot: str, number: int) -> Response:
         view = portal.view(id)
-        own, grant = portal.own_bot(request, view, bot)
-        portal.submitter(request)
-        check_open(portal.accounts, view.config, portal.accounts.authors.get(own.author), portal.now)
-        portal.accounts.submissions.bring_back(own.id, number, view.config.allowance, grant.author.id)
+        own, _ = portal.own_bot(request, view, bot)
+        bring_back_version(portal, view, own, number, portal.submitter(request))
         return RedirectResponse(portal.links.contest(view.id, "bots", own.id), 303)
+
+
+def bring_back_version(portal: Portal, view: ContestView, own: ContestBot, number: int, grant: Grant) -> BotVersion:
+    """Make an older valid version of a bot its newest one again, while the contest takes bots of its author."""
+    check_open(portal.accounts, view.config, portal.accounts.authors.get(own.author), portal.now)
+    return portal.accounts.submissions.bring_back(own.id, number, view.config.allowance, grant.author.id)
 
 
 def _version(portal: Portal, bot: ContestBot, number: int) -> BotVersion:

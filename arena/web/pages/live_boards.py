@@ -17,6 +17,7 @@ from arena.runner.in_play import MAX_SHOWN_MATCHES, InPlay, InPlayFeed
 from arena.web.catalog import Log, LogCatalog, LogPlan
 from arena.web.links import Links
 from arena.web.pages.match import stored_match_of
+from arena.web.pages.matches import shown_id
 from arena.web.rendering import fragment
 from engine import load_game
 from engine.words import Names, colour_name
@@ -257,6 +258,7 @@ def template_values(links: Links, name: str, board: LiveBoard) -> dict[str, Any]
     """Return the values of the template of a board."""
     return {
         "board": board,
+        "match": shown_id(board.id),
         "frame": board.frames[-1],
         "seats": list(zip(board.labels, map(colour_name, range(len(board.labels))), board.curves(), strict=True)),
         "width": max(MIN_GRAPH_PLIES, board.frames[-1].ply),

@@ -117,11 +117,15 @@ def _line(view: IndexView, plan: LogPlan, number: int, id: str) -> MatchLine:
     ]
     if not plan.resolved.has_seats:
         seats.sort(key=lambda seat: seat.place)
-    shown = f"{id[:ID_DIGITS]}-{id.rpartition('-')[2]}"
     plies = None if plan.schedule.is_foreign else int(match["plies"][number])
     return MatchLine(
-        id, shown, game, players, plies, view.ended[match["ended"][number]], seats, plan.resolved.has_seats
+        id, shown_id(id), game, players, plies, view.ended[match["ended"][number]], seats, plan.resolved.has_seats
     )
+
+
+def shown_id(id: str) -> str:
+    """Return the id of a match as pages show it: shorter, but not the same for the matches of a block."""
+    return f"{id[:ID_DIGITS]}-{id.rpartition('-')[2]}"
 
 
 def cursor_of(text: str) -> MatchKey | None:

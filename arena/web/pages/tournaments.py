@@ -53,7 +53,6 @@ def page_of(catalog: LogCatalog, links: Links) -> Page:
         description=_summary(now),
         summary=_summary(now),
         shown=shown,
-        contests=catalog.contests(CONTESTS_SHOWN),
         taught=[engine.game_type(name) for name in sorted(engine.game_names()) if lessons_of(name)],
         card=links.position(shown[0].name, shown[1].id, format="png") if shown and shown[1] else "",
         home=catalog.home.name,
@@ -75,11 +74,14 @@ def _now(catalog: LogCatalog) -> dict[str, Any]:
         "tournaments": tournaments,
         "comparisons": [row for row in rows if row.log.is_comparison],
         "latest": _latest(catalog, tournaments),
+        "contests": catalog.contests(CONTESTS_SHOWN),
     }
 
 
 def _summary(now: dict[str, Any]) -> str:
-    """Return how much there is, in words."""
+    """Return how much there is, in words; empty for nothing but contests."""
+    if now["contests"] and not now["tournaments"] and not now["comparisons"]:
+        return ""
     told = [row.status for row in (*now["tournaments"], *now["comparisons"]) if row.status]
     running = sum(status.state == RUNNING for status in told)
     words = f"{counted(len(told), 'tournament')}, {counted(sum(each.matches for each in told), 'match', 'matches')}"

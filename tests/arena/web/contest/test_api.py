@@ -89,3 +89,23 @@ def test_the_interface_tells_a_failure_of_its_own_as_json(cup, monkeypatch, caps
     assert list(answer.json()) == ["error"]
     assert "TypeError" not in answer.text
     assert "TypeError" in capsys.readouterr().err
+
+
+def test_a_token_that_nobody_has_is_told_from_none(cup):
+    address = "/api/v1/contests/cup/submissions?file=a.py"
+    answers = [
+        cup.stranger.http.post(address, content=BOT, headers=headers).json()["error"]
+        for headers in ({}, {"Authorization": "Bearer arena_made_up"})
+    ]
+    assert "it takes a token" in answers[0]
+    assert "no account has this token" in answers[1]
+
+
+def test_what_is_too_large_is_told_in_json(cup):
+    done = cup.ann.api("POST", "/contests/cup/submissions?file=a.py", content=b"#" * (40 << 20))
+    assert (done.status_code, done.json()) == (413, {"error": "this is larger than 8 MiB, and no more is taken here"})
+
+
+def test_nobody_is_told_to_come_again_at_once(cup):
+    cup.door.requests = RateLimit(per_minute=1e6, burst=0)
+    assert "try again in 1 s" in cup.stranger.http.get("/api/v1/contests").json()["error"]

@@ -163,3 +163,52 @@ def test_an_address_with_a_word_for_a_number_is_a_page_of_words(cup, address, st
     answer = cup.stranger.get(address)
     assert answer.status_code == status
     assert answer.headers["content-type"].startswith("text/html")
+
+
+@pytest.mark.parametrize("name", ["random", "Random", "greedy"])
+def test_no_bot_is_handed_in_under_the_name_of_one_of_the_house(arena_of, name):
+    cup = arena_of(house=["random", "greedy:depth=1"])
+    done = hand_in(cup.ann, name=name)
+    assert done.status_code == 400
+    assert "is a bot of the house" in done.text
+
+
+def test_a_program_that_names_no_fit_file_is_told_so(cup):
+    done = cup.ann.api("POST", "/contests/cup/submissions?file=../../mine.py", content=BOT)
+    assert (done.status_code, "no name for a bot" in done.json()["error"]) == (400, True)
+
+
+def test_a_withdrawn_bot_is_brought_back_by_a_button_or_a_program(cup):
+    hand_in(cup.ann)
+    finish_check(cup.accounts)
+    for bring_back in (
+        lambda: cup.ann.post("/contests/cup/bots/b1/versions/1/bring-back").status_code == 303,
+        lambda: cup.ann.api("POST", "/contests/cup/bots/b1/versions/1/bring-back").json()["state"] == "valid",
+    ):
+        cup.ann.post("/contests/cup/bots/b1/withdraw")
+        page = cup.ann.get("/contests/cup/bots/b1").text
+        assert ("Bring back" in page, "Withdraw this bot" in page) == (True, False)
+        assert "It does not play: the bot is withdrawn" in cup.ann.get("/contests/cup/bots/b1/versions/1").text
+        assert bring_back()
+        assert len(cup.accounts.submissions.playing("cup")) == 1
+
+
+def test_the_page_of_a_version_says_whether_it_plays(cup):
+    for number in (1, 2, 3):
+        hand_in(cup.ann, BOT + b"# more\n" * number)
+        finish_check(cup.accounts, f"b1.{number}", is_valid=number < 3)
+
+    def said(number):
+        return cup.ann.get(f"/contests/cup/bots/b1/versions/{number}").text
+
+    assert "It does not play; version 2 does." in said(1)
+    assert "It plays from the next round on." in said(2)
+    assert "It does not play; version 2 does. Mend what failed" in said(3)
+    cup.boss.post("/contests/cup/organise", {"action": "ban", "author": cup.ann.author.id, "matches": "keep"})
+    for number in (1, 2, 3):
+        assert "It does not play: its author is banned" in said(number)
+        assert "Mend" not in said(number)
+    assert "It does not play: its author is banned" in cup.ann.get("/contests/cup/bots/b1").text
+    page = cup.ann.get("/contests/cup").text
+    assert ("You have been banned" in page, "Hand in a bot" in page, "plays." in page) == (True, False, False)
+    assert "banned" not in cup.stranger.get("/contests/cup/bots/b1").text

@@ -284,3 +284,17 @@ def test_standings_come_back_when_a_frozen_contest_is_over(arena_of):
     assert cup.stranger.api("GET", "/contests/cup/standings").status_code == 404
     cup.accounts.contests.close("cup", OPERATOR)
     assert cup.stranger.api("GET", "/contests/cup/standings").status_code == 200
+
+
+def test_a_list_of_names_with_a_wrong_one_is_not_lost(cup):
+    page = cup.boss.post("/contests/cup/organise", {"action": "invite", "names": "Cid\nAnn <b>", "days": "7"}).text
+    assert "is taken" not in page
+    assert ">Cid\nAnn &lt;b&gt;</textarea>" in page
+    assert 'value="7"' in page
+
+
+def test_the_first_page_of_an_arena_with_contests_alone_counts_no_tournaments(cup):
+    page = cup.stranger.get("/").text
+    assert "Spring cup" in page
+    assert "Nothing has been played" not in page
+    assert "0 tournaments" not in page
