@@ -172,9 +172,7 @@ def _part_of(portal: Portal, view: ContestView, bot: ContestBot, version: BotVer
     bot = portal.bot(view, bot.id)  # as it is now
     if _is_banned(portal, view, bot):
         return {"part": "It does not play: its author is banned from this contest", "may_hand_in": False}
-    playing = next((each for each in portal.accounts.submissions.versions(bot.id) if each.state == VALID), None)
-    if bot.withdrawn is not None:
-        playing = None
+    playing = _playing(bot, portal.accounts.submissions.versions(bot.id))
     if version.state in (WAITING, CHECKING):
         part = "Its check begins soon; you can leave this page" if version.state == WAITING else ""
     elif playing is None:
@@ -194,6 +192,11 @@ def _closed(portal: Portal, view: ContestView, author: Author) -> str:
     except AccountError as problem:
         return str(problem)
     return ""
+
+
+def _playing(bot: ContestBot, versions: list[BotVersion]) -> BotVersion | None:
+    """Return the version of a bot that plays, unless its author is banned."""
+    return next((each for each in versions if each.state == VALID and bot.withdrawn is None), None)
 
 
 def _is_banned(portal: Portal, view: ContestView, bot: ContestBot) -> bool:
@@ -229,6 +232,7 @@ def bot_page(portal: Portal, request: Request, view: ContestView, bot: ContestBo
         is_own=is_own,
         is_banned=is_own and _is_banned(portal, view, bot),
         versions=[each for each in versions if is_own or each.state == "valid"],
+        playing=_playing(bot, versions),
         row=standings.row_of(bot.id) if standings else None,
         boards=[(title, row) for title, row in boards if row is not None],
         own=own,
