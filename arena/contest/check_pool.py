@@ -11,9 +11,10 @@ from typing import NamedTuple
 from arena.accounts import Accounts, BotVersion
 from arena.contest.checking import CheckError, check_begun, next_version
 from arena.workers.process import WorkerProcess
+from arena.workers.reserve import WorkerReserve
 
-POLL_SECONDS = 1.0
-"""Seconds between two looks where nothing waits."""
+POLL_SECONDS, STOP_POLL_SECONDS = 1.0, 0.1
+"""Seconds between two looks where nothing waits, and where a check is to end."""
 MAX_RETRY_SECONDS = 60.0
 """Longest wait after a failure of the machine."""
 
@@ -30,10 +31,19 @@ class CheckPool:
     """Threads that check what is handed in until they are stopped."""
 
     def __init__(
-        self, accounts: Accounts, home: Path, size: int, stopping: threading.Event, say: Callable[[str], None]
+        self,
+        accounts: Accounts,
+        home: Path,
+        size: int,
+        stopping: threading.Event,
+        say: Callable[[str], None],
+        reserve: WorkerReserve,
     ) -> None:
-        """`size` is the most versions that are checked at once; `say` is called with a line on each failure."""
-        self.accounts, self.home, self.stopping, self.say = accounts, home, stopping, say
+        """`size` is the most versions that are checked at once; `say` is called with a line on each failure.
+
+        Each check takes a worker from the `reserve`, and gives it back.
+        """
+        self.accounts, self.home, self.stopping, self.say, self.reserve = accounts, home, stopping, say, reserve
         self._taking = threading.Lock()
         """Held by the one thread that looks for the next version."""
         self._begun: set[str] = set()
@@ -42,10 +52,11 @@ class CheckPool:
         """Whether versions may be marked as being checked that nobody checks: by a driver that was killed, at first."""
         self._failed: dict[str, Retry] = {}
         """By label: versions whose check the machine failed."""
-        self._workers = [WorkerProcess() for _ in range(size)]
+        self._workers: dict[int, WorkerProcess] = {}
+        """By the number of its thread: those that check just now."""
         self._threads = [
-            threading.Thread(target=self._work, args=(worker,), name=f"check {number}", daemon=True)
-            for number, worker in enumerate(self._workers)
+            threading.Thread(target=self._work, args=(number,), name=f"check {number}", daemon=True)
+            for number in range(size)
         ]
 
     def start(self) -> None:
@@ -55,13 +66,17 @@ class CheckPool:
 
     def stop(self) -> None:
         """End all checks, after `stopping` has been set; they are begun anew by the next driver."""
-        for thread, worker in zip(self._threads, self._workers, strict=True):
-            worker.stop_thread(thread)
+        for number, thread in enumerate(self._threads):
+            while thread.is_alive():
+                if (worker := self._workers.get(number)) is not None:
+                    worker.stop()
+                thread.join(STOP_POLL_SECONDS)
 
-    def _work(self, worker: WorkerProcess) -> None:
+    def _work(self, number: int) -> None:
         while (version := self._take()) is not None:
             try:
-                check_begun(self.accounts, version, self.home, worker, self.stopping.is_set)
+                with self.reserve.worker() as self._workers[number]:
+                    check_begun(self.accounts, version, self.home, self._workers[number], self.stopping.is_set)
             except Exception as error:  # whatever comes of a bot or a machine, checks go on
                 self._on_failure(version, error)
                 self._begun.discard(version.label)
@@ -69,6 +84,8 @@ class CheckPool:
             else:
                 self._failed.pop(version.label, None)
                 self._begun.discard(version.label)
+            finally:
+                self._workers.pop(number, None)
 
     def _take(self) -> BotVersion | None:
         """Return the next version, which is marked as being checked; None when this is stopped."""

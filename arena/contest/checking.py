@@ -56,7 +56,7 @@ def check_begun(
     worker: WorkerProcess,
     stopping: Callable[[], bool] = lambda: False,
 ) -> None:
-    """Check a version that is marked as being checked, and say how it ended; the worker is stopped after it.
+    """Check a version that is marked as being checked, and say how it ended.
 
     What comes out while this is `stopping` counts for nothing, since the worker may have been ended: the check is begun
     anew, as is one whose machine fails. Raises `CheckError` where the machine fails.
@@ -96,8 +96,6 @@ def check_version(
         words = str(error).replace(f"{home.absolute()}{os.sep}", "").replace(f"{home}{os.sep}", "")
         _say(accounts, version, f"It cannot be used: {words}"[:MAX_DETAIL_CHARS])
         return False
-    finally:
-        worker.stop()
 
 
 def _check(

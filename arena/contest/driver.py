@@ -27,11 +27,14 @@ from arena.core.machine import cores
 from arena.core.names import CONTESTS_FOLDER
 from arena.core.paths import home_folder
 from arena.runner.options import RunOptions
+from arena.workers.reserve import WorkerReserve
 
 POLL_SECONDS = 1.0
 """Seconds between two looks where there is nothing to do."""
 FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS = 2.0, 60.0
 """Waits after failures of a contest: a full disk, a damaged log."""
+IDLE_SECONDS = 60.0
+"""Time after which a worker for which there is nothing to do is stopped: it may have 200 MB."""
 LOCK_FILE = "driver.lock"
 
 
@@ -54,6 +57,8 @@ class Driver:
         self.accounts, self.home, self.options, self.say, self.on_over = accounts, home, options, say, on_over
         self.checks = max(1, cores() // 2) if checks is None else checks
         self.stopping = threading.Event()
+        self.reserve = WorkerReserve(options.workers + self.checks)
+        """Workers of the last round and the last checks, for the next ones."""
         self._drivers: dict[str, SeasonDriver] = {}
         self._over: set[tuple[str, int]] = set()
         self._retries: dict[str, tuple[float, float]] = {}
@@ -61,13 +66,15 @@ class Driver:
 
     def run(self, until: Callable[[], bool] = lambda: False) -> None:
         """Drive until a signal comes, or `until` when there is nothing to do."""
-        checks = CheckPool(self.accounts, self.home, self.checks, self.stopping, self.say)
+        checks = CheckPool(self.accounts, self.home, self.checks, self.stopping, self.say, self.reserve)
         collect_often()
         with self.on_signals():
             checks.start()
             try:
                 while not self.stopping.is_set():
-                    if not self.step():
+                    worked = self.step()
+                    self.reserve.stop_idle(IDLE_SECONDS)
+                    if not worked:
                         if until():
                             return
                         self.stopping.wait(POLL_SECONDS)
@@ -77,10 +84,11 @@ class Driver:
                 self.close()
 
     def close(self) -> None:
-        """Close the logs."""
+        """Close the logs, and stop workers that wait."""
         for driver in self._drivers.values():
             driver.__exit__(None, None, None)
         self._drivers.clear()
+        self.reserve.stop_idle()
 
     def step(self) -> bool:
         """Do what is next in each contest; return whether there was anything."""
@@ -118,7 +126,7 @@ class Driver:
                 self._on_over(contest, number)
                 return False
             say = functools.partial(self._say_of, contest)
-            driver = SeasonDriver(self.accounts, contest, self.home, self.options, say)
+            driver = SeasonDriver(self.accounts, contest, self.home, self.options, say, self.reserve)
             self._drivers[contest] = driver.__enter__()
         step = driver.step(self.accounts.database.clock())
         if step.over:

@@ -27,6 +27,7 @@ from arena.store import Store
 from arena.tournament.dice_keys import finish_log, now
 from arena.tournament.preparing import prepare
 from arena.tournament.tournament import Tournament
+from arena.workers.reserve import WorkerReserve
 
 
 def commit_to_key(home: str | Path | None, contest: str, season: int) -> str:
@@ -74,6 +75,7 @@ def play_final(
     ended: Store,
     options: RunOptions,
     show: Callable[[Progress], None] = lambda progress: None,
+    reserve: WorkerReserve | None = None,
 ) -> Outcome:
     """Play what a final lacks; `ended` is the log of its season.
 
@@ -83,7 +85,8 @@ def play_final(
         last = Tournament(ended).plan.schedule()
         plan = _plan(f"{season_name(contest, season)}/final", config, last, logged_bots(ended, last))
         plan = prepare(plan, tournament, same_rules=False)
-        outcome = Run(plan, Tournament(tournament.store, plan.schedule), options, None, show).play()
+        staged = Tournament(tournament.store, plan.schedule)
+        outcome = Run(plan, staged, options, None, show, reserve=reserve).play()
         if outcome.complete:
             finish_log(tournament.store, plan.schedule)
             if not plan.schedule.has_secret_dice:  # nothing was drawn with the key, which was promised all the same

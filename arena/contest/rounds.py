@@ -22,7 +22,7 @@ from arena.store import Store
 from arena.tournament.dice_keys import now
 from arena.tournament.seasons import Season, event_row, round_number, with_new_blocks
 from arena.tournament.tournament import Tournament
-from arena.workers.process import WorkerProcess
+from arena.workers.reserve import WorkerReserve
 
 
 class Rounds:
@@ -85,7 +85,7 @@ class Rounds:
         events: Sequence[Event],
         bots: Mapping[str, ResolvedBot],
         options: RunOptions,
-        worker: WorkerProcess | None = None,
+        reserve: WorkerReserve | None = None,
         show: Callable[[Progress], None] = lambda progress: None,
     ) -> Outcome:
         """Play a round that `next` has returned, or the one in the log, as far as it goes; `bots` are by label."""
@@ -103,7 +103,7 @@ class Rounds:
             (self._key,),
         )
         rows = [event_row(round_number(schedule), event) for event in sorted(events, key=lambda event: event.label)]
-        run = Run(plan, Tournament(self.store, staged), options, worker, show, events=rows)
+        run = Run(plan, Tournament(self.store, staged), options, None, show, events=rows, reserve=reserve)
         outcome = run.play()
         if resumes or not outcome.complete:
             self._read()

@@ -33,7 +33,7 @@ from arena.schedule.kinds.ladder import Ladder, LadderRules
 from arena.schedule.ladder_rounds import Event, ladder_boards
 from arena.store import Store
 from arena.tournament.tournament import Tournament
-from arena.workers.process import WorkerProcess
+from arena.workers.reserve import WorkerReserve
 
 MAX_LINES = 3
 """Matches that were not played, of which a line tells."""
@@ -57,10 +57,16 @@ class SeasonDriver:
     """Plays the season of a contest that is open, round by round; a context manager."""
 
     def __init__(
-        self, accounts: Accounts, contest: str, home: Path, options: RunOptions, say: Callable[[str], None]
+        self,
+        accounts: Accounts,
+        contest: str,
+        home: Path,
+        options: RunOptions,
+        say: Callable[[str], None],
+        reserve: WorkerReserve,
     ) -> None:
-        """`say` is called with a line on what is done."""
-        self.accounts, self.id, self.home, self.say = accounts, contest, home, say
+        """`say` is called with a line on what is done; workers come from the `reserve`."""
+        self.accounts, self.id, self.home, self.say, self.reserve = accounts, contest, home, say, reserve
         found = self.contest
         self.data = found.config
         """The configuration as it was when this began; with another one, another driver is wanted."""
@@ -164,11 +170,8 @@ class SeasonDriver:
 
     def _house_bots(self) -> Mapping[str, ResolvedBot]:
         if self._house is None:
-            worker = WorkerProcess()
-            try:
+            with self.reserve.worker() as worker:
                 self._house = resolved_house(self.config, [game for game, _ in games_of(self.config)], worker)
-            finally:
-                worker.stop()
         return self._house
 
     def _resolve(self, label: str) -> ResolvedBot | None:
@@ -180,11 +183,11 @@ class SeasonDriver:
         if label in self._joining:
             return self._joining[label]
         bot, _, number = label.rpartition(".")
-        worker = WorkerProcess()
         try:
             version = self.accounts.submissions.version(bot, int(number))
             games = [game for game, _ in games_of(self.config)]
-            self._joining[label] = found = resolved_version(version, games, self.home, worker)
+            with self.reserve.worker() as worker:
+                self._joining[label] = found = resolved_version(version, games, self.home, worker)
             return found
         except (StoreError, WorkerError):
             raise
@@ -192,13 +195,11 @@ class SeasonDriver:
             self._unusable.add(label)
             self.say(f"{label} cannot be used: {error}")
             return None
-        finally:
-            worker.stop()
 
     def _play(self, schedule: Schedule, events: Sequence[Event]) -> Step:
         """Play a round as far as it goes, and rate it when it is complete."""
         bots = {**(self._house or {}), **self._joining, **self._bots}
-        outcome = self.rounds.play(schedule, events, bots, self.options)
+        outcome = self.rounds.play(schedule, events, bots, self.options, self.reserve)
         self._bots = {entry.label: bots[entry.label] for entry in schedule.entries}
         self._joining.clear()
         if not self.rounds.is_complete:
@@ -298,7 +299,9 @@ class SeasonDriver:
             return Step(False, over=True)
         if self.config.final_blocks:
             if not is_final_over(self.home, self.id, self.season):
-                outcome = play_final(self.home, self.id, self.season, self.config, self.store, self.options)
+                outcome = play_final(
+                    self.home, self.id, self.season, self.config, self.store, self.options, reserve=self.reserve
+                )
                 if not outcome.complete:
                     return self._incomplete(outcome)
             self._rate_final()

@@ -9,7 +9,7 @@ from typing import Any
 
 from arena.core.errors import BotError, WorkerError
 from arena.core.limits import Limits
-from arena.isolation import Isolation
+from arena.isolation import Isolation, launcher
 from arena.isolation.bot_process import Ended
 from arena.isolation.fork_client import MAX_STARTS, ForkClient
 from arena.isolation.kernel_cache import compiled_kernels
@@ -26,6 +26,7 @@ from arena.registry.bundles import Bundle
 from arena.registry.describe import Board
 from engine import Game
 
+NO_KERNELS = Bundle("", {})
 DESCRIBE_SECONDS = 60.0
 """Seconds that a bot may take to say what it declares."""
 
@@ -34,13 +35,27 @@ class ProcessPool:
     """Fork servers, which serve any Python bot, and programs.
 
     A fork server has one child at a time, so that bots of one match never share one. Each has one preload: that of the
-    plan, or without a plan what the bot itself needs.
+    plan, or without a plan what the bot itself needs. The server of a sandbox serves one plan after another, as long as
+    their preloads are the same: no bot's code ever runs in it, and nothing of a bot stays.
     """
 
     def __init__(self, preload: Preload | None = None) -> None:
         self._preload = preload
         self.servers: list[ForkClient] = []
         self._programs: dict[int, ProgramSource] = {}
+
+    def expect(self, preload: Preload) -> None:
+        """Serve another plan from now on."""
+        self._preload = preload
+        for program in self._programs.values():
+            program.close()
+        self._programs.clear()
+        kept = [each for each in self.servers if launcher(each.isolation).for_strangers and each.preload == preload]
+        for other in [each for each in self.servers if each not in kept]:
+            other.close()
+        self.servers = kept
+        for server in kept:
+            server.busy = False
 
     def acquire(self, bot: LaunchedBot, game: Game | None) -> ProcessSource:
         """Return a process source for a bot, ready for a game, until it is released."""
@@ -49,14 +64,14 @@ class ProcessPool:
                 self._programs[bot.key] = ProgramSource(bot)
             return self._programs[bot.key]
         server = self._idle(bot.isolation, self._preload_for(bot, game))
-        if game is not None:
-            server.kernels = compiled_kernels(bot, server, game)
+        server.kernels = NO_KERNELS if game is None else compiled_kernels(bot, server, game)
         server.busy = True  # not before: a trial match leaves it free
         return server
 
     def _preload_for(self, bot: LaunchedBot, game: Game | None) -> Preload:
-        if game is None:
-            return Preload()
+        if game is None:  # any server will do
+            there = (each.preload for each in self.servers if each.isolation == bot.isolation and not each.busy)
+            return next(there, Preload())
         return self._preload or Preload(tuple(bot.modules), ((game.spec, game.players),))
 
     def _idle(self, isolation: Isolation, preload: Preload) -> ForkClient:

@@ -28,6 +28,7 @@ from arena.tournament.tournament import Tournament
 from arena.workers.messages import RATINGS, GameStopped, Played, WorkerDeath, WorkerLost, decode
 from arena.workers.pools import POLL_SECONDS, Answer, Chunk, LocalPool
 from arena.workers.process import WorkerProcess
+from arena.workers.reserve import WorkerReserve
 
 __all__ = ["Outcome", "Progress", "Run"]
 
@@ -47,15 +48,19 @@ class Run:
         show: Callable[[Progress], None] = lambda progress: None,
         on_complete: Callable[[int], None] = lambda board: None,
         events: Sequence[EventRow] = (),
+        reserve: WorkerReserve | None = None,
     ) -> None:
         """`tournament` is the plan's, with its log; `first` is a worker that has been started already.
+
+        Workers are taken from the `reserve` as far as it goes, and given back to it.
 
         `events` are those of a contest's round, which are recorded with the run that begins it.
         `on_complete` is called, while others are played, with each board of which the log has every match.
         """
         self.plan, self.options, self.show = plan, options, show
         self.store = tournament.store
-        self.first = first or WorkerProcess()
+        self.reserve = reserve or WorkerReserve()
+        self.first = first or self.reserve.take()
         self.interruption = Interruption()
         self.matches = MatchQueue(tournament, self.interruption.is_due)
         self.progress = Progress(plan.schedule.total_matches)
@@ -82,11 +87,15 @@ class Run:
         resumes = self.store.runs.has_run()
         if not missing and resumes and resolved == Tournament(self.store).plan:
             return Outcome(self.progress, False, [], time.monotonic() - started)
-        self._begin(resolved.as_json())
-        if missing:
-            with self.interruption.on_signals():
-                self.play_missing()
-                self.finish(resumes)
+        try:
+            self._begin(resolved.as_json())
+            if missing:
+                with self.interruption.on_signals():
+                    self.play_missing()
+                    self.finish(resumes)
+        finally:
+            if self.dispatcher.local is None:  # else the pool has it
+                self.reserve.give_back(self.first)
         stopping = self.progress.stopping = self.interruption.requested  # perhaps while progress was last shown
         return Outcome(
             self.progress,
@@ -138,7 +147,7 @@ class Run:
         if self.options.backend == "ray" or self.options.address is not None:
             self.ray.start(self.message)
         if self.options.backend != "ray":
-            pool = LocalPool(self.options.workers, self.message, self.dispatcher.replies, self.first)
+            pool = LocalPool(self.options.workers, self.message, self.dispatcher.replies, self.first, self.reserve)
             numbers = [board.number for board in self.matches.boards if not board.exhausted]
             boards = [(number, self.plan.schedule.boards[number].entries) for number in numbers]
             self.dispatcher.add_local(pool, CompileStage(self.message, boards, self.options.rated))
@@ -146,7 +155,6 @@ class Run:
     def _end_workers(self) -> None:
         self.ray.end(self.dispatcher.pools)
         self.dispatcher.close()
-        self.first.stop()
 
     def _play_stage(self) -> None:
         """Play until nothing is missing in the boards' present stages."""

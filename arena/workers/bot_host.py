@@ -32,8 +32,9 @@ class BotHost:
         self._plan: messages.WorkerPlan | None = None
 
     def expect(self, plan: messages.WorkerPlan) -> None:
-        """Serve bots of that plan from now on, by processes that serve no other."""
-        self.close()
+        """Serve bots of that plan from now on."""
+        if self._pool is not None:
+            self._pool.expect(preload_of_plan(plan))
         self.interpreter.accept_threads()
         self.foreign.clear()
         self.recursion.clear()

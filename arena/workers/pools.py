@@ -11,6 +11,7 @@ from arena.match.heartbeat import ShownMatch
 from arena.schedule.blocks import MatchSpec
 from arena.workers.messages import MatchOrder, PlayChunk, WorkerDeath, WorkerLost, WorkerPlan, encode
 from arena.workers.process import WorkerProcess
+from arena.workers.reserve import WorkerReserve
 
 CHUNKS_PER_WORKER = 2
 """Chunks that a worker has at a time: one in play, one waiting."""
@@ -70,11 +71,18 @@ class LocalPool:
     """Worker processes on this machine, each served by a thread that does nothing but wait for it."""
 
     def __init__(
-        self, count: int, plan: WorkerPlan, replies: queue.SimpleQueue[Any], first: WorkerProcess | None = None
+        self,
+        count: int,
+        plan: WorkerPlan,
+        replies: queue.SimpleQueue[Any],
+        first: WorkerProcess | None = None,
+        reserve: WorkerReserve | None = None,
     ) -> None:
+        """`first` and what the `reserve` has come first; they and all others go to it in the end."""
         self._replies = replies
         self._plan = plan
-        self._workers = [first or WorkerProcess(), *(WorkerProcess() for _ in range(count - 1))]
+        self._reserve = reserve or WorkerReserve()
+        self._workers = [first or self._reserve.take(), *(self._reserve.take() for _ in range(count - 1))]
         self._inboxes: list[queue.SimpleQueue[Chunk | None]] = [queue.SimpleQueue() for _ in self._workers]
         self._load = [0] * count
         self._playing: list[Chunk | None] = [None] * count
@@ -100,11 +108,12 @@ class LocalPool:
                 reply: Answer = worker.play(chunk.message())
                 chunk.worker_name = worker.name
             except Exception as error:
+                worker.stop()
                 reply = error
             self._playing[number] = None
             self._load[number] -= 1
             self._replies.put((number, chunk, reply))
-        worker.stop()
+        self._reserve.give_back(worker)
 
     @property
     def size(self) -> int:
@@ -135,5 +144,8 @@ class LocalPool:
     def close(self) -> None:
         self._closed = True
         self.retire()
-        for worker, thread in zip(self._workers, self.threads, strict=True):
-            worker.stop_thread(thread)
+        for worker, load, thread in zip(self._workers, self._load, self.threads, strict=True):
+            if load:
+                worker.stop_thread(thread)
+            else:
+                thread.join()

@@ -16,7 +16,6 @@ from arena.registry.submissions import store_bundle
 from arena.registry.uploads import uploaded_bot
 from arena.runner.options import RunOptions
 from arena.tournament.tournament import Tournament
-from arena.workers.process import WorkerProcess
 
 START = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 OPTIONS = RunOptions(1, "local")
@@ -113,7 +112,8 @@ class Home:
         if version is None:
             return False
         self.accounts.submissions.begin_check(version)
-        check_begun(self.accounts, version, self.path, WorkerProcess())
+        with self.driver.reserve.worker() as worker:
+            check_begun(self.accounts, version, self.path, worker)
         return True
 
     def check(self) -> None:

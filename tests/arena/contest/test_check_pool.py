@@ -14,6 +14,7 @@ from arena.contest import check_pool, checking
 from arena.contest.check_pool import CheckPool
 from arena.contest.checking import next_version
 from arena.workers import declarations
+from arena.workers.reserve import WorkerReserve
 from tests.arena.contest.homes import Home, good
 from tests.support.tournaments import PATIENCE, wait_until
 
@@ -36,7 +37,7 @@ class Checks:
         self.stopping = threading.Event()
         self.said: list[str] = []
         monkeypatch.setattr(checking, "check_version", self._check)
-        self.pool = CheckPool(home.accounts, home.path, size, self.stopping, self.said.append)
+        self.pool = CheckPool(home.accounts, home.path, size, self.stopping, self.said.append, WorkerReserve())
 
     def __enter__(self) -> Checks:
         self.pool.start()
@@ -138,7 +139,7 @@ def test_a_bot_that_hangs_while_it_is_checked_is_left_when_checks_are_stopped(
     monkeypatch.setattr(declarations, "LOAD_SECONDS", 2 * PATIENCE)
     version = home.hand_in(home.author("one"), "a", f"{good(0)}\n\nwhile True:\n    pass\n")
     stopping, said, submissions = threading.Event(), list[str](), home.accounts.submissions
-    pool = CheckPool(home.accounts, home.path, 1, stopping, said.append)
+    pool = CheckPool(home.accounts, home.path, 1, stopping, said.append, WorkerReserve())
     pool.start()
     wait_until(lambda: submissions.version(version.bot, 1).report, "it is about to be loaded")
     stopping.set()

@@ -301,3 +301,20 @@ def test_a_driver_that_is_told_to_stop_while_its_round_fails_stops(home: Home, m
     monkeypatch.setattr("arena.contest.driver.FIRST_RETRY_SECONDS", 0.0)
     home.driver.run(until=lambda: len(failures) > 1)
     assert failures == ["once"]
+
+
+def test_a_round_is_played_by_the_workers_of_the_last_one_until_all_have_rested_long(home: Home) -> None:
+    home.hand_in(home.author("one"), "a", good(0))
+    home.check()
+    numbers = []
+    for _ in range(2):
+        home.rounds()
+        with home.driver.reserve.worker() as worker:
+            numbers.append(worker.process)
+    assert numbers[0] == numbers[1]
+    home.driver.reserve.stop_idle(3600.0)
+    assert worker.supervisor is not None
+    home.driver.reserve.stop_idle()
+    assert worker.supervisor is None
+    home.rounds()
+    assert checked(season_log(home.path, "cup", 1)).sound

@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ import pytest
 import engine
 from arena.core.limits import Limits
 from arena.isolation.launched import LaunchedBot
+from arena.isolation.preload import Preload
 from arena.isolation.process_pool import ProcessPool, RemoteContestant, preload_of
 from arena.isolation.remote_player import RemotePlayer
 from arena.isolation.spawn import trusted_sources
@@ -128,6 +130,28 @@ def test_a_bots_process_does_not_tell_who_was_there_before(kernels, pool, monkey
     # What the plan's bots use is there, and our compiled code; others' compiled code is not.
     assert kernels and notes[0].endswith(f" {short(kernels)} True")
     assert seen == [{b"class Probe"}] * 3
+
+
+def test_the_server_of_a_sandbox_serves_the_next_plan_too_and_bots_cannot_tell(kernels, pool):
+    preload = preload_of([PROBED.bundle, RIVALS.bundle], [(GAME, 2)])
+    notes, servers = [note_of(PROBED, pool)], [*pool.servers]
+    for before in (RIVALS, CRASHED):
+        note_of(before, pool)
+        pool.expect(preload)
+        assert "error" not in pool.describe(RIVALS, [(GAME, 2)])
+        notes.append(note_of(PROBED, pool))
+    assert pool.servers == servers
+    assert len({*notes}) == 1
+    pool.expect(preload_of([PROBED.bundle], [(GAME, 2)]))
+    assert pool.servers == []
+
+
+def test_the_server_of_bots_that_no_sandbox_holds_serves_one_plan(tmp_path):
+    with contextlib.closing(ProcessPool(Preload())) as pool:
+        note_of(replace(PROBED, isolation="process"), pool)
+        assert len(pool.servers) == 1
+        pool.expect(Preload())
+        assert pool.servers == []
 
 
 def test_without_a_plan_a_process_has_what_its_own_bot_uses_and_no_other():

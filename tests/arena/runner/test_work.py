@@ -66,7 +66,7 @@ class Machine:
         """The longest that a chunk was expected to take which another one had to wait for."""
         self.asked = False
 
-    def __call__(self, count, message, replies, first):
+    def __call__(self, count, message, replies, first, reserve):
         self.replies = replies
         return self
 

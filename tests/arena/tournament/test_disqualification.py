@@ -59,7 +59,7 @@ class Workers:
         self.flight = []
         self.returned = []
 
-    def __call__(self, count, message, replies, first):
+    def __call__(self, count, message, replies, first, reserve):
         self.replies = replies
         return self
 
