@@ -466,6 +466,7 @@ def plot(
     """Write a figure of the report for each board, or for those of a game or number of players; return the paths.
 
     `what` is any of `arena.results.pages.figures.FIGURES`; `format` is svg, png, pdf, or json for Vega-Lite.
+    Raises `ConfigError` for another one.
     """
     from arena.results.pages.report import write_figures
 

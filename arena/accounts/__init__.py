@@ -12,9 +12,9 @@ from pathlib import Path
 from arena.accounts.authors import Author, Authors
 from arena.accounts.contests import Contest, Contests, Invitation, Invitations, Member
 from arena.accounts.database import ARENA, OPERATOR, AuditRow, Clock, Database, Event, utc_now
-from arena.accounts.schema import DATABASE_FILE
 from arena.accounts.submissions import Allowance, BotVersion, ContestBot, Submissions
 from arena.accounts.tokens import Grant, TokenRow, Tokens
+from arena.core.names import DATABASE_FILE
 
 __all__ = [
     "ARENA",

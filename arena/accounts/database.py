@@ -13,9 +13,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from arena.accounts.schema import DATABASE_FILE, SCHEMA, SCHEMA_VERSION
+from arena.accounts.schema import SCHEMA, SCHEMA_VERSION
 from arena.core.database_shape import Parts, check_beside, check_file, check_shape, check_values, harden, schema_parts
 from arena.core.errors import AccountError, LockedError, StoreError
+from arena.core.names import DATABASE_FILE
 from arena.core.paths import home_folder
 
 BUSY_TIMEOUT_SECONDS = 30.0

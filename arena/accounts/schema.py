@@ -6,7 +6,6 @@ here and nowhere else, so that erasing an author leaves results as they are.
 
 from __future__ import annotations
 
-DATABASE_FILE = "arena.db"
 SCHEMA_VERSION = 1
 """The one version of the database that is read and written."""
 

@@ -56,10 +56,19 @@ class Group(typer.Typer):
         return register
 
 
+def _folder(text: str) -> Path:
+    """Return a path; an empty one, as of a variable that is not set, is refused rather than taken as this folder."""
+    if not text:
+        raise typer.BadParameter("is empty; name a folder")
+    return Path(text)
+
+
 Home = Annotated[
     Path | None,
     typer.Option(
         "--home",
+        parser=_folder,
+        metavar="<path>",
         envvar="ARENA_HOME",
         help="Folder of tournaments and submitted bots. Default: what the nearest arena.toml names, or reports/.",
     ),

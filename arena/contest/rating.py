@@ -38,7 +38,7 @@ def standings_of(
                 del ratings  # before the next ones are made
             boards.append(BoardStandings(game=board.game, players=board.players, rows=rows))
 
-    found = overall(fields(), len(shown), len(schedule.boards))
+    found = overall(fields(), len(shown))
     return Standings(
         season=season,
         round=round_number,

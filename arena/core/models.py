@@ -42,7 +42,7 @@ MAX_TOML_BYTES = 2**24
 class Model(BaseModel):
     """A frozen record in which every key and type is checked."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
 
 def _scalar(value: object) -> object:
@@ -96,7 +96,7 @@ def read_toml(path: Path) -> dict[str, Any]:
 def parse_toml(content: bytes, source: str) -> dict[str, Any]:
     """Return the data of TOML text; `source` is what errors name."""
     try:
-        return tomllib.loads(content.decode("utf-8"))
+        return tomllib.loads(content.decode("utf-8-sig"))  # some editors put a byte order mark there
     except UnicodeDecodeError as error:
         raise ConfigError(f"{source}: is not UTF-8 text (byte {error.start})") from None
     except (ValueError, RecursionError) as error:  # numbers of thousands of digits, brackets nested as deep

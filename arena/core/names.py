@@ -13,9 +13,10 @@ COMPARISONS_FOLDER = "compare"
 """The folder of comparisons, with one for each two bots, game, number of players and fillers."""
 PLAYED_FOLDER = "played"
 """The folder of matches that persons have played, with a log for each."""
-
 CONTESTS_FOLDER = "contests"
 """The folder of contests, with the logs of each."""
+DATABASE_FILE = "arena.db"
+"""The file of accounts and submissions to contests, beside those folders; SQLite keeps others whose names begin so."""
 
 
 def is_open_ended(name: str) -> bool:

@@ -70,7 +70,8 @@ class BotProcess:
         self.tmp = tmp
         self.looked = 0.0  # when its memory was looked at
         self.pid, self.pidfd = pid, pidfd
-        self.memory = memory * 2**20 + resident_bytes(self.pid)
+        self.memory = memory * 2**20 + resident_bytes(self.pid)  # what it had before the bot was there is not the bot's
+        self.allowed_memory = memory
         self.cpu = 0.0
         self.between = 0.0
         """Processor time that it has used between its answers and the next questions, of all that it has used."""
@@ -253,7 +254,7 @@ class BotProcess:
         self.looked = time.monotonic()
         continue_process(self.pid)
         if resident_bytes(self.pid) > self.memory:
-            raise Fault("memory", f"it uses more than {self.memory >> 20} MiB")
+            raise Fault("memory", f"it uses more than {self.allowed_memory:,} MiB")
         own = thread_count(self.pid)
         if own > MAX_THREADS or own + sum(map(thread_count, descendants(self.pid))) > MAX_THREADS:
             raise Fault("memory", f"it runs more than {MAX_THREADS} threads")

@@ -98,8 +98,11 @@ class StoredMatch(PlannedMatch):
 
     @property
     def names(self) -> list[str]:
-        """What persons call the bots: their labels, or else their specs."""
-        return self.labels or self.bots
+        """What persons call the bots: their labels, without the seat that those of single matches have, or specs."""
+        marks = [f"{seat}: " for seat in range(len(self.labels))]
+        if all(map(str.startswith, self.labels, marks)):
+            return [*map(str.removeprefix, self.labels, marks)] or self.bots
+        return self.labels
 
     @cached_property
     def estimates(self) -> dict[int, Estimate]:

@@ -149,7 +149,8 @@ def entrants_of(
         if place in withdrawn and not strict
     )
     if not kept:
-        raise ConfigError(f"{source}: no bot is left to play{''.join(f'; {line}' for line in remarks)}")
+        why = remarks or (("nobody has submitted one: `arena submit`",) if config.submissions else ())
+        raise ConfigError(f"{source}: no bot is left to play{''.join(f'; {line}' for line in why)}")
     return kept, remarks
 
 

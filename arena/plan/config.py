@@ -16,6 +16,7 @@ from arena.core.models import Model, Scalar, as_distinct_numbers, as_tuple, chec
 from arena.core.names import (
     COMPARISONS_FOLDER,
     CONTESTS_FOLDER,
+    DATABASE_FILE,
     PLAYED_FOLDER,
     SUBMISSIONS_FOLDER,
     plain_name,
@@ -53,6 +54,8 @@ def tournament_name(value: str) -> str:
     """Return the name of a tournament; raises `ValueError` for one that cannot be its folder's."""
     if what := RESERVED_FOLDERS.get(value):
         raise ValueError(f"is the folder of {what}; choose another name")
+    if value.startswith(DATABASE_FILE):
+        raise ValueError("begins as the file of accounts does; choose another name")
     return plain_name(value)
 
 

@@ -2,7 +2,8 @@
 
 The expected score of a bot on a board is the mean, over all other bots there, of the probability that it finishes ahead
 of the other one, half of that of a tie added, by the board's ratings. It means the same on every board, whatever the
-number of players: 1/2 is as good as the field. A board that a bot does not play counts 0, as if it forfeited there.
+number of players: 1/2 is as good as the field. A board that a bot does not play counts 0, as if it forfeited there; one
+on which nobody has played does not count.
 """
 
 from __future__ import annotations
@@ -62,11 +63,10 @@ class Overall:
     worst_rank: np.ndarray
 
 
-def overall(boards: Iterable[BoardField], bots: int, number: int | None = None) -> Overall:
-    """Return the overall standing of `bots` bots from the ratings of all boards.
+def overall(boards: Iterable[BoardField], bots: int) -> Overall:
+    """Return the overall standing of `bots` bots from the ratings of all boards that have been played.
 
-    `number` is how many boards there are, where nobody has played on some of them yet. Boards are taken one after the
-    other, so that those of thousands of bots need not be in memory together.
+    Boards are taken one after the other, so that those of thousands of bots need not be in memory together.
 
     Matches of one board say nothing of another, so the covariances of the boards' scores add up; each is that of the
     ratings, carried over by the derivatives of the scores (the delta method).
@@ -85,7 +85,7 @@ def overall(boards: Iterable[BoardField], bots: int, number: int | None = None) 
         parts[at] += variance**2 / board.covariance.freedom
         told[at] += variance
         del board, field  # before the next ones are made: of thousands of bots they are large
-    count = max(taken if number is None else number, 1)
+    count = max(taken, 1)
     with np.errstate(divide="ignore", invalid="ignore"):  # Satterthwaite (1946)
         freedom = np.where(parts > 0, told**2 / parts, np.inf)
     matrix /= count**2

@@ -207,7 +207,11 @@ def tuned_parameter(text: str, bot: ResolvedBot) -> TunedParameter:
     except ValueError as error:  # an error of the engine is one
         raise ConfigError(f"param: {error}") from None
     if not found.low <= (value := number_of(bot.params, name)) <= found.high:
-        raise ConfigError(f"param: {text}: the bot begins with {name}={value}, which is not in that range")
+        inside = f"{bot.source.name}:{name}={found.low:g}"
+        raise ConfigError(
+            f"param: {text}: the bot begins with {name}={value}, which is not in that range; "
+            f"name the bot with a value that is, such as {inside}"
+        )
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -24,6 +25,8 @@ from arena.verify.plans import LoggedPlan
 
 MAX_SIZE_RATIO = 4
 """Largest size of a file that another version of a library wrote, in multiples of the size of ours."""
+TABLE_PATTERN = re.compile(rf"(.+_[0-9]+p)(?:_crosstable|_costs)?\.(?:{'|'.join(FORMATS)})")
+"""Names of files of a board's tables, with its `slug`."""
 ExportRequest = tuple[str, Sequence[str]]
 """What to export, and in which formats."""
 
@@ -74,6 +77,13 @@ def _existing_exports(folder: Path, schedule: Schedule) -> Iterator[ExportReques
         yield "paper", formats
     if (folder / REPORT_NAME).is_file():
         yield "report", []
+
+
+def unplanned_exports(folder: Path, schedule: Schedule) -> list[str]:
+    """Return the names of files beside a log that look like tables of boards, and are of none of its plan."""
+    slugs = {board.slug for board in schedule.boards}
+    found = [(path.name, TABLE_PATTERN.fullmatch(path.name)) for path in sorted(folder.iterdir()) if path.is_file()]
+    return [name for name, match in found if match is not None and match[1] not in slugs]
 
 
 def compare_files(theirs: Path, ours: Path) -> Sameness:

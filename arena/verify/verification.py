@@ -25,7 +25,7 @@ from arena.tournament.seasons import is_season
 from arena.tournament.tunings import is_tuning
 from arena.verify.blocks import BlockFinder, LogTotals, check_blocks
 from arena.verify.database import check_database_file, check_orphans, open_log
-from arena.verify.exports import compare_exports
+from arena.verify.exports import compare_exports, unplanned_exports
 from arena.verify.findings import Finding, Findings
 from arena.verify.foreign import check_foreign
 from arena.verify.plans import LogContents, LoggedPlan, read_contents
@@ -176,26 +176,33 @@ class _Verifier:
                 self._check_matches(db, store, log, report)
             self._check_digests(store)
             if not contents.plans:
+                if not self.findings.count:
+                    report.remarks.append("nothing has been played yet")
                 return
             newest = contents.plans[0]
             report.finished, report.comparison = newest.finished, newest.is_open_ended
             report.runs = sum(len(plan.runs) for plan in contents.plans) + contents.unread
             if log.name == LOG_FILE:
-                self.show("comparing exports", 0, 0)
-                report.compared, different, redrawn = compare_exports(store, newest, self.findings)
-                for name in redrawn:
-                    remark = (
-                        f"{name} was drawn by other versions of libraries; everything but its pictures was compared"
-                    )
-                    report.remarks.append(remark)
-                if different and newest.finished:
-                    for name in different:
-                        self.findings.add("differs from what the log says", file=name)
-                elif different:
-                    names = ", ".join(different)
-                    report.remarks.append(f"not as the log says, as is usual after an interrupted run: {names}")
+                self._compare_exports(store, newest, report)
             if self.rerun is not None:
                 self._play_again(store, newest, report)
+
+    def _compare_exports(self, store: Store, newest: LoggedPlan, report: Verification) -> None:
+        """Compare the exports beside a log with what it says."""
+        self.show("comparing exports", 0, 0)
+        report.compared, different, redrawn = compare_exports(store, newest, self.findings)
+        if left := unplanned_exports(store.path.parent, newest.resolved.schedule()):
+            report.remarks.append(f"of no board of the latest plan, and not compared: {', '.join(left)}")
+        report.remarks += [
+            f"{name} was drawn by other versions of libraries; everything but its pictures was compared"
+            for name in redrawn
+        ]
+        if different and newest.finished:
+            for name in different:
+                self.findings.add("differs from what the log says", file=name)
+        elif different:
+            names = ", ".join(different)
+            report.remarks.append(f"not as the log says, as is usual after an interrupted run: {names}")
 
     def _play_again(self, store: Store, plan: LoggedPlan, report: Verification) -> None:
         assert self.rerun is not None

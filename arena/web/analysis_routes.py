@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
 from fastapi import Depends, FastAPI, Query, Request, Response
-from fastapi.responses import JSONResponse
+from fastapi.responses import JSONResponse, RedirectResponse
 
 from arena.core.errors import ArenaError
 from arena.sessions.registry import SessionRegistry
@@ -34,6 +34,10 @@ def add_analysis_routes(app: FastAPI, registry: SessionRegistry, respond: Callab
     @app.api_route("/learn/{game}", methods=["GET", "HEAD"], response_model=None)
     def lessons(request: Request, game: str) -> Response:
         return respond(request, learn.page_of(links, game))
+
+    @app.api_route("/learn", methods=["GET", "HEAD"], response_model=None)
+    def all_lessons() -> Response:
+        return RedirectResponse(links.games(), 307)
 
     @app.api_route("/analysis", methods=["GET", "HEAD"], response_model=None)
     def board(request: Request) -> Response:

@@ -123,6 +123,8 @@ def _read_seat(state: np.record, text: str) -> None:
     seat = read_seat(text, state.players)
     if state.seats_in == 1:
         raise PositionError("SEAT", "must be - when one seat is left")
+    if state.turn == state.max_turns:
+        raise PositionError("SEAT", "must be -: TURN has reached the cap")
     if not state.hands >> 6 * seat & 63:
         raise PositionError("SEAT", f"{seat} is out")
     if not rules.allowed(state, seat):

@@ -75,6 +75,8 @@ def _read_rows(board: str) -> str:
 
 
 def _check_cells(letters: str, lone_blizzard: bool) -> None:
+    if letters[rules.CENTRE] == ICE:
+        raise PositionError("BOARD", f"{CELL_NAMES[rules.CENTRE]} is ice, but the centre is blizzard from the start")
     touched = {near for cell, letter in enumerate(letters) if letter in SEATS for near in rules.NEIGHBOURS[cell]}
     for cell, letter in enumerate(letters):
         beside_a_tile = cell in touched

@@ -214,6 +214,8 @@ def _read_seat(state: np.record, text: str, phase: str) -> None:
         return
     if state.seats_in == 1:
         raise PositionError("SEAT", "must be - when one seat is left")
+    if state.turn == state.max_turns:
+        raise PositionError("SEAT", "must be -: TURN has reached the cap")
     if not on_table(state, state.seat):
         raise PositionError("SEAT", f"{text} is out")
     if state.seats_in == state.players and state.seat != state.turn % state.players:

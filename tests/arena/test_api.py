@@ -180,9 +180,17 @@ def test_a_folder_to_write_to_may_be_named_by_a_text(tmp_path, monkeypatch):
     played = str(arena.run({**FOUR, "bots": RANDOM}, tmp_path / "home", workers=1).folder)
     assert {*arena.export(played, out="folder")} == {*Path("folder").iterdir()}
     assert arena.plot(played, "ratings", out="figures") == [*Path("figures").iterdir()]
+    for format in ("bmp", "PNG", "", "../x"):
+        with pytest.raises(arena.ArenaError, match="must be svg, png, pdf, json"):
+            arena.plot(played, "ratings", format=format, out="others")
+    assert not Path("others").exists() or not [*Path("others").iterdir()]
     assert arena.status(played).state == "complete"
     arena.dataset(played, "data")
     assert Path("data/manifest.json").is_file()
+
+
+def test_the_bots_of_a_single_match_are_called_by_their_specs():
+    assert arena.play_match("epicycle", ["random", "greedy"], seed=1).names == ["random", "greedy"]
 
 
 def test_the_package_is_found_beside_a_folder_of_its_name(tmp_path):

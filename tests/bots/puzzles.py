@@ -238,7 +238,7 @@ MIDGARD = (
         ODIN,
         2,
         "l/lllll/lllllll/lllllllll/lllllllllll/lllllllllllll/"
-        "llllll*.*.*llll/ssssssss***lsssss/sssssssssssssssssss/sssssssssssssssssss/ssssssss l d",
+        "ll*.*.*llllllll/ssss***lsssssssss/sssssssssssssssssss/sssssssssssssssssss/ssssssss l d",
         "declare",
         plies=1,
         lesson="the answering `declare` ends the match while land leads; either drop would let sea close the region",

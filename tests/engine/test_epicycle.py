@@ -385,6 +385,9 @@ REFUSED = [
     # TURN above the cap
     (2, {}, "SMLSMLSML. SML/SML - 501", "TURN"),
     (2, {"max_turns": 7}, "SMLSMLSML. SML/SML 0 8", "TURN"),
+    # a seat to move at the cap
+    (2, {}, "SMLSMLSML. SML/SML 0 500", "SEAT"),
+    (3, {"max_turns": 7}, "SMLSMLSML. SML/SML/SML 1 7", "SEAT"),
     # before the deal
     (2, {}, ".......... SML/SML - 0", "PIE"),
     (2, {"setup": "random"}, ".......... SML/SML 0 0", "PIE"),

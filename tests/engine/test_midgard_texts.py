@@ -134,6 +134,9 @@ REFUSED = [
     ("midgard", START.replace("/........ ", " "), "BOARD"),
     ("midgard", START.replace("*", "x"), "BOARD"),
     ("midgard", position(put({"e5": "s"})), "BOARD"),  # ice beside a tile
+    ("midgard", START.replace("*", "."), "BOARD"),  # ice at the centre
+    ("midgard(variant=odin)", START.replace("*", "."), "BOARD"),
+    ("midgard(variant=loki)", START.replace("*", "."), "BOARD"),
     ("midgard", position(put({"e5": "*"})), "BOARD"),  # blizzard that nothing accounts for
     ("midgard", position("s" * 124, "-"), "BOARD"),  # more than 70 tiles of one side
     (

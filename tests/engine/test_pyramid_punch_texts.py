@@ -105,6 +105,8 @@ def test_positions_read_back_to_the_same_text(position):
         ("TURN", "LMSO@0,0/LMSO@1,0 0 m -2"),
         # what the page lists
         ("TURN", "LMSO@0,0/LMSO@1,0 0 m 102"),
+        ("SEAT", "LMSO@0,0/LMSO@1,0 0 m 100"),
+        ("SEAT", "LMSO@0,0/LMSO@1,0 0 f 100"),
         ("TURN", "?/? 0 a 2"),
         ("TURN", "LMSO@-/LMSO@- 0 p 2"),
         ("SEAT", "LMSO@0,0/LMSO@1,0 0 m 3"),

@@ -203,7 +203,7 @@ def compare(
     return compare(matchup, stop, source, workers, exit_code, as_json, same_rules, home)
 
 
-@app.command(epilog="Example: arena tune uct:simulations=100 --param exploration=0.2:3 --game magic_mids")
+@app.command(epilog="Example: arena tune uct:simulations=100,exploration=1 --param exploration=0.2:3 --game magic_mids")
 def tune(
     options: TuneOptions,
     workers: Workers = None,

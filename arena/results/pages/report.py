@@ -35,6 +35,8 @@ from arena.store import Store
 from arena.tournament.counted import BoardMatches
 from arena.tournament.tournament import Tournament
 
+FIGURE_FORMATS = ("svg", "png", "pdf", "json")
+"""Endings of the files of figures; json is Vega-Lite."""
 MAX_TIMED_MATCHES = 2_000
 """Matches of a board whose clocks are read: of those that count, the first in the log."""
 
@@ -168,8 +170,13 @@ def plan_facts(resolved: ResolvedPlan) -> dict[str, str]:
 def write_figures(
     tournament: Tournament, what: str, game: str | None, players: int | None, format: str, folder: Path
 ) -> list[Path]:
-    """Write one figure of every chosen board that has something to draw, and return the paths."""
+    """Write one figure of every chosen board that has something to draw, and return the paths.
+
+    Raises `ConfigError` for a figure or a format that there is not, and where there is nothing to draw.
+    """
     check_figure(what)
+    if format not in FIGURE_FORMATS:
+        raise ConfigError(f"format = {format!r}: must be {', '.join(FIGURE_FORMATS)}")
     schedule = tournament.schedule
     paths, chosen = [], chosen_boards(tournament.plan.name, schedule, game, players)
     for index in chosen:

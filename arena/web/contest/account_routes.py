@@ -90,8 +90,9 @@ def _add_signing_in(app: FastAPI, portal: Portal) -> None:
 
 def _add_joining(app: FastAPI, portal: Portal) -> None:
     def form(
-        address: str, view: ContestView | None, grant: Grant | None, given: str, error: str = "", status: int = 200
+        address: str, view: ContestView | None, grant: Grant | None, given: str, error: str = "", name: str = ""
     ) -> Response:
+        """Return the form; after an `error` with the name that was typed."""
         shown = page(
             "join.html",
             portal.links,
@@ -100,11 +101,12 @@ def _add_joining(app: FastAPI, portal: Portal) -> None:
             grant=grant,
             given=given,
             error=error,
+            name=name,
             address=address,
             secret="",
             token="",
         )
-        return answer(shown, status)
+        return answer(shown, 400 if error else 200)
 
     def invited(request: Request, code: str) -> tuple[ContestView | None, str]:
         portal.door.attempts.take(client_of(request))
@@ -139,11 +141,12 @@ def _add_joining(app: FastAPI, portal: Portal) -> None:
                 author = portal.submitter(request).author.id
                 portal.accounts.contests.join(view.id, author, author)
                 return RedirectResponse(portal.links.contest(view.id), 303)
+            name = fields.get("name", "").strip()
             try:
-                entered = portal.accounts.invitations.enter(view.id, fields.get("name", "").strip())
+                entered = portal.accounts.invitations.enter(view.id, name)
                 return _welcome(portal, request, view, *entered)
             except AccountError as error:
-                return form(portal.links.contest(view.id, "join"), view, None, "", str(error), 400)
+                return form(portal.links.contest(view.id, "join"), view, None, "", str(error), name)
 
         return await run_in_threadpool(enter)
 
@@ -157,16 +160,14 @@ def _open_to_all(portal: Portal, id: str) -> ContestView:
 
 def _accept(portal: Portal, request: Request, code: str, fields: dict[str, str], form: Any, invited: Any) -> Response:
     view, given = invited(request, code)
-    grant = portal.door.grant(request)
+    grant, name = portal.door.grant(request), fields.get("name", "").strip()
     try:
         if grant is not None:
             contest = portal.accounts.invitations.join(code, portal.submitter(request).author)
             return RedirectResponse(portal.links.contest(contest) if contest else portal.links.contests(), 303)
-        return _welcome(
-            portal, request, view, *portal.accounts.invitations.accept(code, fields.get("name", "").strip())
-        )
+        return _welcome(portal, request, view, *portal.accounts.invitations.accept(code, name))
     except AccountError as error:
-        return form(portal.links.path(f"/join/{quote(code)}"), view, grant, given, str(error), 400)
+        return form(portal.links.path(f"/join/{quote(code)}"), view, grant, given, str(error), name)
 
 
 def _welcome(portal: Portal, request: Request, view: ContestView | None, author: Author, session: str) -> Response:

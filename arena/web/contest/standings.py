@@ -162,10 +162,11 @@ class StandingsView:
 
     @cached_property
     def boards(self) -> list[BoardView]:
-        """The standings of all boards; none while they are frozen."""
+        """The standings of all boards that have been played; none while they are frozen."""
         return [
             BoardView(board_name(board.game, board.players), board.rows, places)
             for board, places in zip(self._found.boards, self._listing.on_boards, strict=True)
+            if board.rows
         ]
 
     def _row(self, number: int, mine: Collection[str] = ()) -> Row:

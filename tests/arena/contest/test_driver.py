@@ -318,3 +318,13 @@ def test_a_round_is_played_by_the_workers_of_the_last_one_until_all_have_rested_
     assert worker.supervisor is None
     home.rounds()
     assert checked(season_log(home.path, "cup", 1)).sound
+
+
+def test_a_board_that_too_few_bots_play_does_not_count(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home", boards=[{"game": "epicycle", "players": [2, 3]}], house=["random", "greedy"])
+    home.rounds(2)
+    found = read_standings(season_folder(home.path, "cup", 1))
+    home.close()
+    assert found is not None
+    assert [len(board.rows) for board in found.boards] == [2, 0]
+    assert sum(row.score or 0.0 for row in found.overall) == pytest.approx(1.0)

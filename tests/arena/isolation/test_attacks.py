@@ -308,7 +308,7 @@ def test_calls_of_x32_are_not_let_in(number, alice):
 
 def test_page_tables_count_as_a_bots_memory(cells):
     """A page of tables for each touched place of an address space that holds nothing."""
-    with cells.open(0, memory=64) as cell, pytest.raises(Fault, match="uses more than") as fault:
+    with cells.open(0, memory=64) as cell, pytest.raises(Fault, match="uses more than 64 MiB") as fault:
         cell.run(
             """
 libc.mmap.restype = ctypes.c_void_p

@@ -198,7 +198,7 @@ def test_other_settings_under_the_same_name_are_refused(request_of, reference, c
         ("skill=1:0", "must be below the second"),
         ("skill=0:2", "above the largest value allowed, 1"),
         ("skill=0:1:log", "must be above 0"),
-        ("skill=0.5:1", "begins with skill=0.2, which is not in that range"),
+        ("skill=0.5:1", "begins with skill=0.2, which is not in that range; name the bot with a value that is"),
         ("depth=1.5:3", "must be a whole number"),
         ("mode=0:1", "is no number in a range"),
     ],

@@ -149,6 +149,23 @@ def test_every_exported_file_that_differs_is_named(logs, tmp_path):
     assert edited[0].name in report.remarks[0]
 
 
+def test_tables_of_boards_that_are_in_the_plan_no_more_are_named(logs, tmp_path):
+    log = Path(shutil.copy(logs["rounds"], tmp_path / api.LOG_FILE))
+    api.export(log, out=tmp_path, what=("leaderboards",), formats=("csv",))
+    for name in ("nim_2p.csv", "nim_2p_costs.md", "notes.csv"):
+        (tmp_path / name).touch()
+    report = checked(log)
+    assert report.sound
+    assert report.remarks == ["of no board of the latest plan, and not compared: nim_2p.csv, nim_2p_costs.md"]
+
+
+def test_a_log_into_which_nothing_has_been_played_is_not_damaged(tmp_path):
+    with Store.create(tmp_path / api.LOG_FILE) as store:
+        store.keep_key(bytes(32), "2026-01-01T00:00:00+00:00")
+    report = checked(tmp_path / api.LOG_FILE)
+    assert (report.sound, report.remarks, report.totals.matches) == (True, ["nothing has been played yet"], 0)
+
+
 def test_an_exported_file_of_any_size_or_kind_is_not_waited_for_or_read_whole(tmp_path):
     ours, theirs = tmp_path / "ours.csv", tmp_path / "theirs.csv"
     ours.write_text("a,b\n")

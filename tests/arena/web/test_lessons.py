@@ -137,3 +137,8 @@ def test_no_page_loads_itself_again_by_a_meta_element():
     templates += files("arena.results.pages").joinpath("templates").iterdir()
     assert len(templates) > 20
     assert not [each.name for each in templates if re.search(r"http-equiv=.?refresh", each.read_text(), re.IGNORECASE)]
+
+
+def test_the_address_above_lessons_leads_to_the_games(client):
+    answer = client.get("/learn", follow_redirects=False)
+    assert (answer.status_code, answer.headers["location"]) == (307, "/games")

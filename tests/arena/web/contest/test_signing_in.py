@@ -124,3 +124,12 @@ def test_a_browser_that_may_only_read_changes_nothing_of_its_account(cup):
     for address in ("/account/tokens/1/revoke", "/account/tokens", "/account/export"):
         assert cup.ann.post(address).status_code == 403
     assert cup.ann.api("GET", "/me").status_code == 200
+
+
+def test_a_name_that_is_refused_stays_in_its_field(arena_of):
+    cup = arena_of(entry="open")
+    page = cup.stranger.post("/contests/cup/join", {"name": "Bob"})
+    assert page.status_code == 400
+    assert 'value="Bob"' in page.text
+    code = cup.accounts.invitations.invite_anybody("cup", 2, OPERATOR)
+    assert 'value="&lt;Bob"' in cup.stranger.post(f"/join/{code}", {"name": "<Bob"}).text
