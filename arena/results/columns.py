@@ -212,7 +212,8 @@ disqualified | round: the last round that the bot played before its disqualifica
     others. Only on boards with a disqualified bot
 return_seat_0 | -1 to 1 | +.3f: mean return in each seat
 trueskill_mu | TrueSkill points | .2f: mean skill of online TrueSkill: matches rated one by one in canonical order, as
-    the package `trueskill` does; foreign results, which have no times, in a fixed shuffle
+    the package `trueskill` does with the board's `beta` and `draw_probability` and a `tau` of 0; foreign results,
+    which have no times, in a fixed shuffle
 trueskill_sigma | TrueSkill points | .2f: uncertainty of `trueskill_mu`
 {PARAMETER_COLUMNS}
 """),
