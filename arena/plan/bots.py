@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -245,9 +246,11 @@ def entries_of(entrants: Mapping[str, Entrant], bots: Sequence[ResolvedBot], pub
     """Return the entries of resolved bots; raises `ConfigError` for two of one label."""
     given = [entrant.label(bot.source.title, bot.params) for entrant, bot in zip(entrants.values(), bots, strict=True)]
     labels = [label or bot.label for label, bot in zip(given, bots, strict=True)]
-    for number, (place, label) in enumerate(zip(entrants, labels, strict=True)):
-        if label in labels[:number]:
+    shown = set[str]()
+    for place, label in zip(entrants, labels, strict=True):
+        if (look := unicodedata.normalize("NFC", label)) in shown:
             raise ConfigError(f"{place}: a second '{label}'; give it a label of its own")
+        shown.add(look)
         if entrants[place].entry.label and len(label) > MAX_LABEL_CHARS:
             raise ConfigError(f"{place}: label '{label}' has more than {MAX_LABEL_CHARS} characters; shorten its label")
     keys = entry_keys([bot.spec for bot in bots], given)

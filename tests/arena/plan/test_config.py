@@ -179,6 +179,10 @@ WRONG_FILES = {
     "number of thousands of digits": (good_but("blocks = 2", f"blocks = {'9' * 5000}"), ["not TOML", "digits"]),
     "brackets without an end": (f"name = {'[' * 20_000}", ["not TOML"]),
     "name of the file of accounts": (good_but('name = "sample"', 'name = "arena.db-wal"'), ["begins as the file of"]),
+    "labels that look the same": (
+        good_but('label = "other"', 'label = "caf\u00e9"\n\n[[bots]]\nbot = "random"\nlabel = "cafe\u0301"'),
+        ["bots[2]: a second", "give it a label of its own"],
+    ),
     "bad UTF-8": (b'name = "\xff"', ["not UTF-8", "byte 8"]),
 }
 
