@@ -20,12 +20,12 @@ from arena.core.lookalikes import as_read
 WAITING, CHECKING, VALID, REFUSED, ERASED = "waiting", "checking", "valid", "refused", "erased"
 PENDING = f"state IN ('{WAITING}', '{CHECKING}')"
 """Condition on versions whose check has not ended."""
-WITHDRAWN_REPORT = json.dumps({"text": "the bot was withdrawn before this version's check had ended"}) + "\n"
+WITHDRAWN_REPORT = json.dumps({"text": "The bot was withdrawn before this version was checked."}) + "\n"
 MAX_REPORT_BYTES = 2**18
 """Largest report of a check; what comes later is left out."""
-BOT_COLUMNS = "b.bot, contest, b.author, a.name, b.name, b.withdrawn, b.created"
 IS_OUT = f"(withdrawn IS NOT NULL AND NOT EXISTS (SELECT 1 FROM versions w WHERE w.bot = b.bot AND w.{PENDING}))"
 """Condition on bots that are withdrawn, and have no version with which they may come back."""
+BOT_COLUMNS = f"b.bot, contest, b.author, a.name, b.name, b.withdrawn, b.created, {IS_OUT}"
 VERSION_COLUMNS = "v.bot, number, bundle, module, class, received, state, report"
 
 
@@ -40,6 +40,8 @@ class ContestBot(NamedTuple):
     name: str
     withdrawn: str | None
     created: str
+    is_out: bool
+    """Whether it is withdrawn, and no version waits with which it may come back."""
 
 
 class BotVersion(NamedTuple):
@@ -229,7 +231,7 @@ class Submissions:
                 f"UPDATE versions SET state = ? WHERE bot = ? AND number = ? AND state IN ({marks})",
                 *(state, number_of(version.bot, "b"), version.number, *before),
             )
-            if not done.rowcount:  # erased meanwhile
+            if not done.rowcount:  # erased or withdrawn meanwhile
                 return
             if state != CHECKING:
                 change.audit(state, version.label, self._contest_of(change, version.bot))
@@ -241,6 +243,11 @@ class Submissions:
         return str(change.one("SELECT contest FROM bots WHERE bot = ?", number_of(bot, "b"))[0])
 
     # Reading
+
+    def is_being_checked(self, version: BotVersion) -> bool:
+        """Return whether the check of a version goes on: its bot may be withdrawn meanwhile, or its author erased."""
+        query = "SELECT 1 FROM versions WHERE bot = ? AND number = ? AND state = 'checking'"
+        return self._database.one(query, number_of(version.bot, "b"), version.number) is not None
 
     def bot(self, bot: str) -> ContestBot:
         """Return a bot; raises `AccountError` where there is none."""
@@ -269,8 +276,8 @@ class Submissions:
     def _bots(self, where: str, *values: object) -> list[ContestBot]:
         query = f"SELECT {BOT_COLUMNS} FROM bots b JOIN authors a ON a.author = b.author {where}"
         return [
-            ContestBot(f"b{bot}", contest, f"a{author}", *rest)
-            for bot, contest, author, *rest in self._database.rows(query, *values)
+            ContestBot._make((f"b{bot}", contest, f"a{author}", *rest, bool(is_out)))
+            for bot, contest, author, *rest, is_out in self._database.rows(query, *values)
         ]
 
     def versions(self, bot: str, with_reports: bool = False) -> list[BotVersion]:

@@ -47,7 +47,7 @@ def init_contest(path: Path, update: bool, home: Path | None) -> None:
             with contextlib.suppress(ArenaError):  # a driver that plays the final has its log
                 key = commit_to_key(home, config.name, contest.season)
                 print_text(f"The dice of its final follow from a secret key, whose BLAKE2b-256 hash is {key}.")
-        if not any(author.is_organiser and not author.erased for author in accounts.authors.all()):
+        if not update and not any(author.is_organiser and not author.erased for author in accounts.authors.all()):
             code = accounts.invitations.invite_anybody(config.name, 1, OPERATOR, "organiser")
             print_text(f"An organiser's invitation, good once, is below the server's address: /join/{code}")
 

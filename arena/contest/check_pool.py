@@ -15,6 +15,8 @@ from arena.workers.reserve import WorkerReserve
 
 POLL_SECONDS, STOP_POLL_SECONDS = 1.0, 0.1
 """Seconds between two looks where nothing waits, and where a check is to end."""
+IDLE_SECONDS = 60.0
+"""Time after which a worker for which there is nothing to do is stopped: it may have 200 MB."""
 MAX_RETRY_SECONDS = 60.0
 """Longest wait after a failure of the machine."""
 
@@ -75,8 +77,12 @@ class CheckPool:
     def _work(self, number: int) -> None:
         while (version := self._take()) is not None:
             try:
-                with self.reserve.worker() as self._workers[number]:
-                    check_begun(self.accounts, version, self.home, self._workers[number], self.stopping.is_set)
+                with self.reserve.worker() as worker:
+                    self._workers[number] = worker
+                    try:
+                        check_begun(self.accounts, version, self.home, worker, self.stopping.is_set)
+                    finally:
+                        del self._workers[number]
             except Exception as error:  # whatever comes of a bot or a machine, checks go on
                 self._on_failure(version, error)
                 self._begun.discard(version.label)
@@ -84,8 +90,6 @@ class CheckPool:
             else:
                 self._failed.pop(version.label, None)
                 self._begun.discard(version.label)
-            finally:
-                self._workers.pop(number, None)
 
     def _take(self) -> BotVersion | None:
         """Return the next version, which is marked as being checked; None when this is stopped."""
@@ -95,11 +99,12 @@ class CheckPool:
                 try:
                     if self._has_orphans:  # here, where a disk that is full is waited for
                         self._restart_orphans()
-                    version = next_version(self.accounts, self._failed, self._resting())
+                    version = next_version(self.accounts, self._failed, self._resting(), self._busy())
                     if version is not None:
                         self.accounts.submissions.begin_check(version)
                         self._begun.add(version.label)
                         return version
+                    self.reserve.stop_idle(IDLE_SECONDS)
                     wait = POLL_SECONDS
                 except Exception as error:
                     wait = min(2 * wait, MAX_RETRY_SECONDS)
@@ -122,6 +127,10 @@ class CheckPool:
         self._failed[version.label] = Retry(time.monotonic() + wait, wait)
         reason = error if isinstance(error, CheckError) else CheckError(version.label, str(error) or repr(error))
         self.say(f"{reason}; it is tried again in {wait:g} s, others first")
+
+    def _busy(self) -> set[str]:
+        """Return the bots of which a version is being checked here, though it may have been withdrawn."""
+        return {label.rpartition(".")[0] for label in [*self._begun]}
 
     def _resting(self) -> set[str]:
         """Return what is being checked here, and what has failed and is not tried again yet."""

@@ -38,14 +38,18 @@ class CheckError(ArenaError):
 
 
 def next_version(
-    accounts: Accounts, failed: Container[str] = frozenset(), resting: Container[str] = frozenset()
+    accounts: Accounts,
+    failed: Container[str] = frozenset(),
+    resting: Container[str] = frozenset(),
+    busy: Container[str] = frozenset(),
 ) -> BotVersion | None:
     """Return the version that is to be checked next; None where none waits.
 
     Versions whose check has `failed`, by label, come after all others, so that none of them keeps others out, and those
-    that are `resting` not at all.
+    that are `resting` not at all, as those of a bot that is `busy`: whose version is being checked.
     """
-    waiting = [version for version in accounts.submissions.waiting() if version.label not in resting]
+    found = accounts.submissions.waiting()
+    waiting = [version for version in found if version.label not in resting and version.bot not in busy]
     return min(waiting, key=lambda version: version.label in failed, default=None)
 
 
@@ -84,10 +88,6 @@ def check_version(
     """Check a version and write its report; return whether it is valid. No board is begun while this is `stopping`."""
     bot = accounts.submissions.bot(version.bot)
     config = contest_from(accounts.contests.get(bot.contest).config)
-    twin = _checked_before(accounts, version)
-    if twin is not None:
-        _say(accounts, version, f"The same source was checked as {twin.label}: {twin.state}.")
-        return twin.state == "valid"
     try:
         return _check(accounts, version, config, home, worker, stopping)
     except (StoreError, WorkerError):
@@ -123,12 +123,15 @@ def _check(
         accounts.submissions.report(version, _line(board))
 
     def is_over() -> bool:
-        return stopping() or time.monotonic() - started > MAX_CHECK_SECONDS
+        late = time.monotonic() - started > MAX_CHECK_SECONDS
+        return late or stopping() or not accounts.submissions.is_being_checked(version)
 
     path = version.module.replace(".", "/") + ".py" if version.class_name else "."
     result = check_found([bot, opponent], boards, path, worker, Limits(**config.limits.model_dump()), show, is_over)
     if result.not_played:
-        _say(accounts, version, f"Not played, since time was over: {', '.join(result.not_played)}.")
+        left = [board_name(game.spec, game.players) for game, _ in boards][-len(result.not_played) :]
+        why = "it ran out of time before" if result.boards and result.boards[-1].hung else "the check took too long"
+        _say(accounts, version, f"Not played, since {why}: {', '.join(left)}.")
     return result.ok
 
 
@@ -156,11 +159,3 @@ def _line(board: BoardCheck) -> dict[str, Any]:
 
 def _say(accounts: Accounts, version: BotVersion, text: str) -> None:
     accounts.submissions.report(version, {"text": text})
-
-
-def _checked_before(accounts: Accounts, version: BotVersion) -> BotVersion | None:
-    """Return an earlier version of the same bot with the same source that was checked."""
-    for other in accounts.submissions.versions(version.bot):
-        if other.number < version.number and other.source == version.source and other.state in ("valid", "refused"):
-            return other
-    return None

@@ -33,8 +33,6 @@ POLL_SECONDS = 1.0
 """Seconds between two looks where there is nothing to do."""
 FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS = 2.0, 60.0
 """Waits after failures of a contest: a full disk, a damaged log."""
-IDLE_SECONDS = 60.0
-"""Time after which a worker for which there is nothing to do is stopped: it may have 200 MB."""
 LOCK_FILE = "driver.lock"
 
 
@@ -72,9 +70,7 @@ class Driver:
             checks.start()
             try:
                 while not self.stopping.is_set():
-                    worked = self.step()
-                    self.reserve.stop_idle(IDLE_SECONDS)
-                    if not worked:
+                    if not self.step():
                         if until():
                             return
                         self.stopping.wait(POLL_SECONDS)
@@ -85,10 +81,12 @@ class Driver:
 
     def close(self) -> None:
         """Close the logs, and stop workers that wait."""
-        for driver in self._drivers.values():
-            driver.__exit__(None, None, None)
-        self._drivers.clear()
-        self.reserve.stop_idle()
+        try:
+            for driver in self._drivers.values():
+                driver.__exit__(None, None, None)
+            self._drivers.clear()
+        finally:
+            self.reserve.stop_idle()
 
     def step(self) -> bool:
         """Do what is next in each contest; return whether there was anything."""

@@ -54,7 +54,9 @@ def hand_in(
     if not files:
         raise BotError("the upload holds no file")
     name = name.strip() or _usual_name(accounts, config, author, files)
-    if as_read(name) in {as_read(each) for spec in config.house for each in (spec, spec.partition(":")[0])}:
+    own = {as_read(bot.name) for bot in accounts.submissions.bots_of(author.id) if bot.contest == config.name}
+    house = {as_read(each) for spec in config.house for each in (spec, spec.partition(":")[0])}
+    if as_read(name) in house - own:
         raise AccountError(f"'{name}' is a bot of the house; choose another name")
     accounts.submissions.check_allowed(config.name, author.id, name, config.allowance)
     bundle, class_name = read(files, main)
@@ -96,7 +98,7 @@ def check_room(home: Path) -> None:
 
 def _usual_name(accounts: Accounts, config: ContestConfig, author: Author, files: Mapping[str, bytes]) -> str:
     """Return the name of an author's one bot, else of the file or folder that was handed in; raises `BotError`."""
-    mine = [bot for bot in accounts.submissions.bots_of(author.id) if bot.contest == config.name and not bot.withdrawn]
+    mine = [bot for bot in accounts.submissions.bots_of(author.id) if bot.contest == config.name and not bot.is_out]
     if len(mine) == 1 and config.bots_per_author == 1:
         return mine[0].name
     file = next(iter(files))

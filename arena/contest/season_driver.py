@@ -152,8 +152,9 @@ class SeasonDriver:
         """Return whether the deadline of everybody has passed, and what was handed in before has been checked."""
         if self.config.deadline is None:
             return False
-        own = [member.deadline for member in self.accounts.contests.members(self.id)]
-        deadlines = [self.config.deadline, *(datetime.fromisoformat(each) for each in own if each is not None)]
+        members = self.accounts.contests.members(self.id)
+        own = [each.deadline for each in members if each.deadline and not each.banned and not each.author.erased]
+        deadlines = [self.config.deadline, *map(datetime.fromisoformat, own)]
         if now <= max(deadlines):
             return False
         with self.accounts.database.change(ARENA):  # behind whoever is handing in just now

@@ -25,6 +25,8 @@ TEMPFILE_SUFFIX_PATTERN = "?" * 8
 """Pattern of what `tempfile` appends to a prefix."""
 SQLITE_HEADER = b"SQLite format 3\0"
 """The first bytes of every SQLite database."""
+FILE_HEADERS = {".html": b"<!doctype html", ".png": b"\x89png", ".gif": b"gif8", ".zip": b"pk"}
+"""The first bytes of outputs by their usual ending, in lower case."""
 UNSAFE_PATH_CHARS = re.compile(r"[\x00-\x1f\x7f\\:]")
 MAX_FILE_NAME_BYTES = 255
 """Most bytes of the name of a file or folder."""
@@ -151,8 +153,8 @@ def blocking_file(folder: Path) -> Path | None:
 def check_output_file(path: Path, option: str, ending: str = "") -> None:
     """Raise `ConfigError` when an option names what no output may take the place of.
 
-    That is a folder, a device, a database (a log, or `arena.db`), a file in a folder that is not there, and one that is
-    there under another `ending` than such an output has, such as the bot in `mine.py`.
+    That is a folder, a device, a database (a log, or `arena.db`), a file in a folder that is not there, and a file that
+    does not begin as those of this `ending` do, such as a bot.
     """
     if path.is_dir():
         raise ConfigError(f"{option} {path}: is a folder; name a file")
@@ -160,11 +162,13 @@ def check_output_file(path: Path, option: str, ending: str = "") -> None:
         raise ConfigError(f"{option} {path}: is a device, a pipe or a socket; name a file")
     if not path.parent.is_dir():
         raise ConfigError(f"{option} {path}: no folder {path.parent}")
+    begin = b""
     with contextlib.suppress(OSError), path.open("rb") as file:
-        if file.read(len(SQLITE_HEADER)) == SQLITE_HEADER:
-            raise ConfigError(f"{option} {path}: is a database, which would be lost; name another file")
-    if path.exists() and path.suffix.lower() != (ending or path.suffix.lower()):
-        raise ConfigError(f"{option} {path}: is there and no {ending} file, and would be lost; name another file")
+        begin = file.read(len(SQLITE_HEADER))
+    if begin == SQLITE_HEADER:
+        raise ConfigError(f"{option} {path}: is a database, which would be lost; name another file")
+    if begin and not begin.lower().startswith(FILE_HEADERS.get(ending, b"")):
+        raise ConfigError(f"{option} {path}: exists and is not a {ending} file; it would be lost, so name another file")
 
 
 @contextlib.contextmanager

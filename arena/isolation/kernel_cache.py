@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import itertools
 import os
 import stat
 import tempfile
@@ -37,9 +38,16 @@ TRIAL_LIMITS = Limits(seconds_per_move=20.0, seconds_to_prepare=120.0)
 _known: dict[str, Bundle] = {}
 MAX_BYTES = 64 * 2**20
 MAX_FILES = 4000
+MAX_CACHE_BYTES = 2**30
+"""Most bytes that the cache has on disk for all bots."""
 FOLDER_FLAGS, FILE_FLAGS = os.O_NOFOLLOW | os.O_DIRECTORY, os.O_NOFOLLOW | os.O_NONBLOCK
 KERNEL_SUFFIXES = (".nbi", ".nbc")
 """Suffixes of Numba's files: indexes, and code."""
+
+
+def forget_kernels() -> None:
+    """Keep what bots compile on disk alone, from where it is read for the next plan."""
+    _known.clear()
 
 
 def compiled_kernels(bot: LaunchedBot, source: ProcessSource, game: Game) -> Bundle:
@@ -143,3 +151,15 @@ def _keep(path: Path, content: bytes) -> None:
         with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
             file.write(content)
         os.replace(file.name, path)
+        _remove_oldest(path.parent)
+
+
+def _remove_oldest(folder: Path) -> None:
+    """Remove what was written first until the cache is no larger than it may be; bots compile it once more."""
+    with os.scandir(folder) as found:
+        files = sorted(((entry.stat().st_mtime_ns, entry.stat().st_size, entry.path) for entry in found), reverse=True)
+    sizes = itertools.accumulate(size for _, size, _ in files)
+    for (_, _, path), total in zip(files, sizes, strict=True):
+        if total > MAX_CACHE_BYTES:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(path)

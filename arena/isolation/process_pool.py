@@ -12,7 +12,7 @@ from arena.core.limits import Limits
 from arena.isolation import Isolation, launcher
 from arena.isolation.bot_process import Ended
 from arena.isolation.fork_client import MAX_STARTS, ForkClient
-from arena.isolation.kernel_cache import compiled_kernels
+from arena.isolation.kernel_cache import compiled_kernels, forget_kernels
 from arena.isolation.launched import LaunchedBot, trusted_modules
 from arena.isolation.own_process import process_launcher
 from arena.isolation.preload import Preload
@@ -36,7 +36,8 @@ class ProcessPool:
 
     A fork server has one child at a time, so that bots of one match never share one. Each has one preload: that of the
     plan, or without a plan what the bot itself needs. The server of a sandbox serves one plan after another, as long as
-    their preloads are the same: no bot's code ever runs in it, and nothing of a bot stays.
+    their preloads are the same, and asks bots what they declare: no bot's code ever runs in it, and nothing of a bot
+    stays.
     """
 
     def __init__(self, preload: Preload | None = None) -> None:
@@ -46,14 +47,15 @@ class ProcessPool:
 
     def expect(self, preload: Preload) -> None:
         """Serve another plan from now on."""
-        self._preload = preload
+        forget_kernels()
         for program in self._programs.values():
             program.close()
         self._programs.clear()
-        kept = [each for each in self.servers if launcher(each.isolation).for_strangers and each.preload == preload]
+        again = (preload,) if self._preload is None else (preload, Preload())  # it may be asked about bots again
+        kept = [each for each in self.servers if launcher(each.isolation).for_strangers and each.preload in again]
         for other in [each for each in self.servers if each not in kept]:
             other.close()
-        self.servers = kept
+        self.servers, self._preload = kept, preload
         for server in kept:
             server.busy = False
 
@@ -69,9 +71,8 @@ class ProcessPool:
         return server
 
     def _preload_for(self, bot: LaunchedBot, game: Game | None) -> Preload:
-        if game is None:  # any server will do
-            there = (each.preload for each in self.servers if each.isolation == bot.isolation and not each.busy)
-            return next(there, Preload())
+        if game is None:
+            return Preload()
         return self._preload or Preload(tuple(bot.modules), ((game.spec, game.players),))
 
     def _idle(self, isolation: Isolation, preload: Preload) -> ForkClient:
@@ -81,7 +82,8 @@ class ProcessPool:
         for server in self.servers:
             if not server.busy and (server.isolation, server.preload) == (isolation, preload):
                 return server
-        for other in [each for each in self.servers if not each.busy and each.preload != preload]:
+        needed = {preload} if self._preload is None else {preload, self._preload, Preload()}
+        for other in [each for each in self.servers if not each.busy and each.preload not in needed]:
             self.servers.remove(other)
             other.close()
         self.servers.append(_started(isolation, preload))

@@ -19,6 +19,7 @@ from typing import Any
 
 from arena.core.errors import ArenaError
 from arena.core.files import read_json, write_file
+from arena.match.dice import DRAW_RANGE
 from engine import CHANCE, TERMINAL, Game, State, load_game
 from engine.errors import one_line, place, summarise_error
 from engine.game import as_int
@@ -127,6 +128,8 @@ def check_turn(state: State, who: int) -> None:
             raise BrokenRules(
                 state, "chance_outcomes", f"gave {_short_repr(outcomes)}, not pairs of outcome and weight"
             )
+        if sum(int(weight) for _, weight in pairs) > DRAW_RANGE:
+            raise BrokenRules(state, "chance_outcomes", "gave weights whose sum is above 2^64")
     elif who != TERMINAL:
         _check_decision(state, who)
 

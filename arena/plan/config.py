@@ -55,7 +55,7 @@ def tournament_name(value: str) -> str:
     if what := RESERVED_FOLDERS.get(value):
         raise ValueError(f"is the folder of {what}; choose another name")
     if value.startswith(DATABASE_FILE):
-        raise ValueError("begins as the file of accounts does; choose another name")
+        raise ValueError(f"must not begin with {DATABASE_FILE}, the file of accounts")
     return plain_name(value)
 
 

@@ -117,6 +117,6 @@ class Dispatcher:
             yield chunk, answer
 
     def close(self) -> None:
-        """End all workers."""
+        """End all pools."""
         for pool in self.pools:
             pool.close()

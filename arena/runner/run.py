@@ -52,15 +52,14 @@ class Run:
     ) -> None:
         """`tournament` is the plan's, with its log; `first` is a worker that has been started already.
 
-        Workers are taken from the `reserve` as far as it goes, and given back to it.
-
-        `events` are those of a contest's round, which are recorded with the run that begins it.
+        Others come from the `reserve`, to which all are given back in the end. `events` are those of a contest's round,
+        which are recorded with the run that begins it.
         `on_complete` is called, while others are played, with each board of which the log has every match.
         """
         self.plan, self.options, self.show = plan, options, show
         self.store = tournament.store
         self.reserve = reserve or WorkerReserve()
-        self.first = first or self.reserve.take()
+        self._first = first
         self.interruption = Interruption()
         self.matches = MatchQueue(tournament, self.interruption.is_due)
         self.progress = Progress(plan.schedule.total_matches)
@@ -87,15 +86,16 @@ class Run:
         resumes = self.store.runs.has_run()
         if not missing and resumes and resolved == Tournament(self.store).plan:
             return Outcome(self.progress, False, [], time.monotonic() - started)
+        worker = self._first or self.reserve.take()
         try:
-            self._begin(resolved.as_json())
+            self._begin(resolved.as_json(), worker)
             if missing:
                 with self.interruption.on_signals():
-                    self.play_missing()
+                    self.play_missing(worker)
                     self.finish(resumes)
         finally:
             if self.dispatcher.local is None:  # else the pool has it
-                self.reserve.give_back(self.first)
+                self.reserve.give_back(worker)
         stopping = self.progress.stopping = self.interruption.requested  # perhaps while progress was last shown
         return Outcome(
             self.progress,
@@ -105,23 +105,23 @@ class Run:
             [*self.matches.game_faults.values()],
         )
 
-    def _begin(self, resolved: str) -> None:
-        """Record the run in the log: its plan, versions, bots and their sources."""
-        if not self.first.name:
-            self.first.start()
+    def _begin(self, resolved: str, worker: WorkerProcess) -> None:
+        """Record the run in the log: its plan, the versions of a worker, bots and their sources."""
+        if not worker.name:
+            worker.start()
         bots = [bot.row for bot in self.plan.bots]
         sources = {bot.bundle.hash: sorted(bot.bundle.files.items()) for bot in self.plan.bots}
         bundles = {key: json.dumps({name: text.hex() for name, text in files}) for key, files in sources.items()}
         games = {f"game {name}": str(rules) for name, rules in self.plan.rules.items()}
-        started, versions = datetime.now(UTC).isoformat(), json.dumps({**self.first.versions, **games})
+        started, versions = datetime.now(UTC).isoformat(), json.dumps({**worker.versions, **games})
         has_rounds = self.plan.schedule.scheduler.has_rounds
         self._number = self.store.begin_run(resolved, versions, started, bots, bundles, self._events, has_rounds)
 
-    def play_missing(self) -> None:
-        """Play stage after stage with workers that are started for it, and write what they have played."""
+    def play_missing(self, worker: WorkerProcess) -> None:
+        """Play stage after stage with this worker and others, and write what they have played."""
         gc.freeze()  # what is there stays; looking through it again and again took 10 µs a match
         try:
-            self._start_workers()
+            self._start_workers(worker)
             if self.options.shows_play:
                 self._in_play.open()
             self._play_stage()
@@ -143,11 +143,11 @@ class Run:
             self._update_progress()
         self.show(self.progress)
 
-    def _start_workers(self) -> None:
+    def _start_workers(self, worker: WorkerProcess) -> None:
         if self.options.backend == "ray" or self.options.address is not None:
             self.ray.start(self.message)
         if self.options.backend != "ray":
-            pool = LocalPool(self.options.workers, self.message, self.dispatcher.replies, self.first, self.reserve)
+            pool = LocalPool(self.options.workers, self.message, self.dispatcher.replies, worker, self.reserve)
             numbers = [board.number for board in self.matches.boards if not board.exhausted]
             boards = [(number, self.plan.schedule.boards[number].entries) for number in numbers]
             self.dispatcher.add_local(pool, CompileStage(self.message, boards, self.options.rated))

@@ -280,6 +280,7 @@ ERROR_TITLES = {
     405: "Not allowed",
     410: "Gone",
     413: "Too large",
+    414: "Too long",
     500: "This cannot be shown",
     503: "Not now",
 }

@@ -140,7 +140,9 @@ class Guard:
 def _too_large(scope: Scope, limit: int) -> tuple[int, str] | None:
     """Return the status and words that refuse a body of more bytes than a limit."""
     length = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")
-    if not length.isdigit() or len(length) > 12 or int(length) > limit:
+    if not length.isdigit():
+        return 400, "the length of the request is no number"
+    if len(length) > 12 or int(length) > limit:
         size = f"{limit >> 20} MiB" if limit >= 2**20 else f"{limit >> 10} KiB"
         return 413, f"this is larger than {size}, and no more is taken here"
     return None

@@ -38,7 +38,7 @@ class Pool(Protocol):
         """Take no further chunk; those in flight still come back."""
 
     def close(self) -> None:
-        """End the workers at once; chunks in flight are dropped."""
+        """End the threads at once, and workers that play; chunks in flight are dropped."""
 
 
 @dataclass(eq=False)
@@ -113,7 +113,8 @@ class LocalPool:
             self._playing[number] = None
             self._load[number] -= 1
             self._replies.put((number, chunk, reply))
-        self._reserve.give_back(worker)
+        if not self._closed:  # it has retired
+            worker.stop()
 
     @property
     def size(self) -> int:
@@ -149,3 +150,4 @@ class LocalPool:
                 worker.stop_thread(thread)
             else:
                 thread.join()
+            self._reserve.give_back(worker)

@@ -312,6 +312,15 @@ class WorkerProcess:
         except (AttributeError, ValueError):  # it has never started, or has just ended
             return None
 
+    @property
+    def is_fit_for_any_plan(self) -> bool:
+        """Whether it runs, and has imported no folder of games for the plan before."""
+        return self.supervisor is not None and not self._games
+
+    def forget_plan(self) -> None:
+        """Begin without a plan should it have to be started again."""
+        self._plan = None
+
     def stop(self) -> int | None:
         """End it and return its exit code, None if it was not running; any thread may call this."""
         with self._ending:

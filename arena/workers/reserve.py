@@ -21,16 +21,18 @@ class WorkerReserve:
         """Each with the time from which on it has waited, by the monotonic clock; the latest one last."""
 
     def take(self) -> WorkerProcess:
-        """Return the worker that has waited least, or a new one, which is not started yet."""
+        """Return the worker that was given back last, or a new one, which is not started yet."""
         with self._lock:
             return self._waiting.pop()[0] if self._waiting else WorkerProcess()
 
     def give_back(self, worker: WorkerProcess) -> None:
-        """Keep a worker for the next plan, or stop it."""
-        with self._lock:
-            if len(self._waiting) < self._size:
-                self._waiting.append((worker, time.monotonic()))
-                return
+        """Keep a worker for the next plan, or stop it: one that has imported a plan's folders of games, too."""
+        if worker.is_fit_for_any_plan:
+            worker.forget_plan()
+            with self._lock:
+                if len(self._waiting) < self._size:
+                    self._waiting.append((worker, time.monotonic()))
+                    return
         worker.stop()
 
     @contextlib.contextmanager

@@ -73,6 +73,13 @@ class LoadedPlan:
         self.game = functools.cache(self._game)
         self._contestant = functools.cache(self._contestant_with)
 
+    def close(self) -> None:
+        """Forget the plan, with the sources and keys in it.
+
+        Its caches refer to it, and no collection looks at what is frozen.
+        """
+        self.__dict__.clear()
+
     def _game(self, board: int) -> engine.Game:
         """Return a board's game with everything that a match calls compiled, so that no bot's clock pays for it."""
         planned = self.plan.boards[board]
@@ -208,6 +215,9 @@ class Worker:
             case messages.ReplayRequest():
                 return _replay(message)
             case messages.WorkerPlan():
+                if self.plan is not None:
+                    self.plan.close()
+                self.match = None
                 self.host.expect(message)
                 self.plan = LoadedPlan(message, self.report, self.host, self.on_start)
                 return messages.PlanReply(refusal(message.bots))

@@ -68,6 +68,7 @@ def chance_outcomes(probe: Probe) -> None:
         for outcome, weight in outcomes:
             expect(type(outcome) is int, f"the chance outcome {shown(outcome)} is no int")
             expect(type(weight) is int and weight > 0, f"the weight {shown(weight)} is no whole number above 0")
+        expect(sum(weight for _, weight in outcomes) <= 2**64, "the weights sum to more than 2^64")
         numbers = [outcome for outcome, _ in outcomes]
         expect(len(set(numbers)) == len(numbers), f"a chance outcome is there twice: {shown(numbers)}")
         sums = list(itertools.accumulate(weight for _, weight in outcomes))

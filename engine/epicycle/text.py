@@ -11,6 +11,7 @@ import numpy as np
 from engine.epicycle import rules
 from engine.errors import PositionError
 from engine.positions import check_ranks_out, read_seat, read_turn, split_fields
+from engine.words import counted
 
 if TYPE_CHECKING:
     from engine.state import KernelGame, KernelState
@@ -193,6 +194,7 @@ def draw(state: KernelState) -> str:
 def _status(state: KernelState, who: int) -> str:
     if who == rules.CHANCE:
         return "  before the deal"
+    plays = counted(int(state.record.turn), "play")
     if who == rules.TERMINAL:
-        return f"  over after {state.record.turn} plays ({state.ended}), places {[rank + 1 for rank in state.ranks()]}"
-    return f"  turn {state.record.turn}, legal: {' '.join(ACTIONS[action] for action in state.legal_actions())}"
+        return f"  over after {plays} ({state.ended}), places {[rank + 1 for rank in state.ranks()]}"
+    return f"  after {plays}, legal: {' '.join(ACTIONS[action] for action in state.legal_actions())}"

@@ -12,6 +12,7 @@ import numpy as np
 from engine.errors import PositionError
 from engine.magic_mids import rules
 from engine.positions import read_seat, read_turn, split_fields
+from engine.words import counted
 
 if TYPE_CHECKING:
     from engine.state import KernelGame, KernelState
@@ -184,9 +185,9 @@ def draw(state: KernelState) -> str:
 def _status(state: KernelState) -> str:
     turn, who = state.record.turn, state.current_player()
     if who == rules.TERMINAL:
-        return f"  over after {turn} turns ({state.ended}), places {[rank + 1 for rank in state.ranks()]}"
+        return f"  over after {counted(turn, 'turn')} ({state.ended}), places {[rank + 1 for rank in state.ranks()]}"
     if who == rules.CHANCE:
-        return f"  turn {turn}, seat {state.rolling_seat()} rolls"
+        return f"  after {counted(turn, 'turn')}, seat {state.rolling_seat()} rolls"
     legal = " ".join(ACTIONS[action] for action in state.legal_actions())
-    text = f"turn {turn}, roll {OUTCOMES[state.record.roll]}, legal: {legal}"
+    text = f"after {counted(turn, 'turn')}, roll {OUTCOMES[state.record.roll]}, legal: {legal}"
     return textwrap.fill(text, 80, initial_indent="  ", subsequent_indent="    ")

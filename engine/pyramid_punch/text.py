@@ -37,6 +37,7 @@ from engine.pyramid_punch.rules import (
     stands,
     strike_out_fights,
 )
+from engine.words import counted
 
 if TYPE_CHECKING:
     from engine.state import KernelGame, KernelState
@@ -417,9 +418,9 @@ def _label(coordinate: int | None) -> str:
 
 
 def _status(state: KernelState, who: int) -> str:
-    record = state.record
+    record, turns = state.record, counted(int(state.record.turn), "turn")
     if who == CHANCE:
-        return f"turn {record.turn}, dice for {ACTIONS[FIGHTS + record.fight]}"
+        return f"after {turns}, dice for {ACTIONS[FIGHTS + record.fight]}"
     if who == TERMINAL:
-        return f"over after {record.turn} turns ({state.ended}), places {[rank + 1 for rank in state.ranks()]}"
-    return f"turn {record.turn}, legal: {' '.join(ACTIONS[action] for action in state.legal_actions())}"
+        return f"over after {turns} ({state.ended}), places {[rank + 1 for rank in state.ranks()]}"
+    return f"after {turns}, legal: {' '.join(ACTIONS[action] for action in state.legal_actions())}"

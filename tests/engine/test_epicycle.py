@@ -426,7 +426,7 @@ def test_the_drawing_marks_the_gap_the_last_play_and_the_seat_to_move():
         "> seat 1",
         "  seat 2",
     ]
-    assert text.splitlines()[-1] == "  turn 1, legal: S- M+ M- L+"
+    assert text.splitlines()[-1] == "  after 1 play, legal: S- M+ M- L+"
 
 
 def test_a_position_is_no_key_of_a_state_but_the_key_is():

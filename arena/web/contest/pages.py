@@ -231,6 +231,7 @@ def bot_page(portal: Portal, request: Request, view: ContestView, bot: ContestBo
         grant=grant,
         is_own=is_own,
         is_banned=is_own and _is_banned(portal, view, bot),
+        is_open=is_own and not _closed(portal, view, portal.accounts.authors.get(bot.author)),
         versions=[each for each in versions if is_own or each.state == "valid"],
         playing=_playing(bot, versions),
         row=standings.row_of(bot.id) if standings else None,

@@ -54,7 +54,7 @@ async function send(files) {
   const data = await answer?.json().catch(() => null);
   if (sending) sending.textContent = "";
   if (data?.address) location.assign(data.address);
-  else say(data?.error ?? "The arena did not take it; try again");
+  else say(data?.error ?? (answer?.status === 413 ? "The upload is too large" : "The arena did not take it; try again"));
 }
 
 form?.addEventListener("submit", (event) => {

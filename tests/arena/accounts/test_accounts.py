@@ -413,6 +413,14 @@ def test_who_withdraws_a_bot_while_it_is_checked_finds_it_withdrawn_after_the_ch
     assert not accounts.submissions.withdraw("b1", ann.id)
 
 
+def test_a_version_that_was_withdrawn_unchecked_is_checked_when_it_comes_again(accounts):
+    ann = author(accounts)
+    accounts.submissions.hand_in("cup", ann.id, "bot", SOURCE, USUAL)
+    accounts.submissions.withdraw("b1", ann.id)
+    again, is_new = accounts.submissions.hand_in("cup", ann.id, "bot", SOURCE, USUAL)
+    assert (again.label, is_new, again.state) == ("b1.2", True, "waiting")
+
+
 def test_a_bot_that_may_come_back_counts_as_one_that_is_there(accounts):
     ann = author(accounts)
     valid(accounts, accounts.submissions.hand_in("cup", ann.id, "bot", SOURCE, USUAL)[0])

@@ -106,6 +106,22 @@ def test_authors_take_turns(home: Home) -> None:
     assert [version.label for version in submissions.waiting(2)] == ["b6.1", "b7.1"]
 
 
+def test_a_bot_that_is_withdrawn_while_it_is_checked_has_no_second_check_beside_it(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    author = home.author("one")
+    version = home.hand_in(author, "a", good(0))
+    with Checks(home, monkeypatch, 2) as checks:
+        wait_until(checks.has_begun("b1.1"), "it is being checked")
+        home.accounts.submissions.withdraw(version.bot, author)
+        home.hand_in(author, "a", good(1))
+        other = home.hand_in(home.author("other"), "b", good(2))
+        wait_until(checks.has_begun("b1.1", other.label), "another bot is being checked")
+        checks.end("b1.1")
+        wait_until(checks.has_begun("b1.1", other.label, "b1.2"), "its second version is being checked")
+        assert home.state(version) == "refused"
+
+
 def test_what_the_machine_fails_is_tried_again_and_others_are_not_begun_anew(
     home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from arena.accounts import Accounts, BotVersion
+from arena.accounts import OPERATOR, Accounts, BotVersion
 from arena.contest import checking
 from arena.contest.checking import CheckError
 from arena.contest.layout import season_folder
 from arena.contest.standings import read_rounds, read_standings
 from arena.core.errors import UnwritableError, WorkerError
 from arena.core.paths import ROOT
-from tests.arena.contest.homes import BROKEN, CRASHING, HANGING, START, Home, good
+from tests.arena.contest.homes import BROKEN, CRASHING, HANGING, START, Home, config_of, good
 
 FAILS_AFTER_AN_OPENING = """
 from bots import Bot
@@ -70,14 +70,26 @@ def test_a_check_begins_its_matches_as_the_contest_does(tmp_path: Path) -> None:
     home.close()
 
 
-def test_the_same_source_again_is_not_checked_again(home: Home) -> None:
-    one = home.author("one")
-    home.hand_in(one, "a", CRASHING)
+def test_a_source_that_was_refused_is_checked_anew_by_the_rules_of_the_day(home: Home) -> None:
+    one, slow = home.author("one"), good(0).replace("actions =", "__import__('time').sleep(0.6)\n        actions =")
+    limits = home.config.limits.model_dump()
+    for seconds, state in ((0.2, "refused"), (5.0, "valid")):
+        home.config = config_of(limits={**limits, "seconds_per_move": seconds})
+        home.accounts.contests.configure("cup", home.config.as_data(), OPERATOR)
+        version = home.hand_in(one, "a", slow)
+        home.check()
+        assert home.state(version) == state
+
+
+def test_what_is_left_out_after_a_match_that_ran_out_of_time_is_told_as_such(tmp_path: Path) -> None:
+    boards = [{"game": "epicycle", "players": [2, 3]}]
+    limits = {"seconds_per_move": 0.3, "seconds_to_start": 60.0, "seconds_to_prepare": 60.0}
+    home = Home(tmp_path / "home", boards=boards, limits=limits)
+    version = home.hand_in(home.author("one"), "a", HANGING)
     home.check()
-    home.hand_in(one, "a", CRASHING)
-    home.check()
-    report = home.accounts.submissions.version("b1", 2).report
-    assert report == [{"text": "The same source was checked as b1.1: refused."}]
+    report = home.accounts.submissions.version(version.bot, 1).report
+    assert report[-1]["text"] == "Not played, since it ran out of time before: Epicycle, 3 players."
+    home.close()
 
 
 def test_a_version_whose_check_fails_by_the_machine_keeps_no_other_out(

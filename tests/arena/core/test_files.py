@@ -176,5 +176,12 @@ def test_no_output_takes_the_place_of_a_file_of_another_kind(tmp_path, capsys, c
     file.write_text("my bot")
     assert run_command([*command.format(file=file).split(), str(file)]) != 0
     (line,) = capsys.readouterr().err.splitlines()
-    assert line.endswith(f"{file}: is there and no {ending} file, and would be lost; name another file")
+    assert line.endswith(f"{file}: exists and is not a {ending} file; it would be lost, so name another file")
     assert file.read_text() == "my bot"
+
+
+def test_an_output_takes_the_place_of_an_earlier_one_of_whatever_name(tmp_path):
+    for _ in range(2):
+        assert run_command(["match", "epicycle", "random", "random", "--html", str(tmp_path / "page")]) == 0
+    (tmp_path / "empty.txt").touch()
+    assert run_command(["match", "epicycle", "random", "random", "--html", str(tmp_path / "empty.txt")]) == 0

@@ -140,3 +140,11 @@ def test_a_kept_file_that_is_damaged_is_no_bundle_and_nothing_worse(content):
     except ValueError:
         return
     assert all(isinstance(name, str) for name in (found.module, *found.files))
+
+
+def test_the_cache_on_disk_keeps_what_was_written_last(tmp_path, monkeypatch):
+    monkeypatch.setattr(kernel_cache, "MAX_CACHE_BYTES", 250)
+    for number in range(4):
+        kernel_cache._keep(tmp_path / str(number), bytes(100))
+        os.utime(tmp_path / str(number), ns=(number, number))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["2", "3"]

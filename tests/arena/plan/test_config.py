@@ -178,7 +178,10 @@ WRONG_FILES = {
     "key given twice": (good_but("blocks = 2", "blocks = 2\nblocks = 3"), ["not TOML", "line 4"]),
     "number of thousands of digits": (good_but("blocks = 2", f"blocks = {'9' * 5000}"), ["not TOML", "digits"]),
     "brackets without an end": (f"name = {'[' * 20_000}", ["not TOML"]),
-    "name of the file of accounts": (good_but('name = "sample"', 'name = "arena.db-wal"'), ["begins as the file of"]),
+    "name of the file of accounts": (
+        good_but('name = "sample"', 'name = "arena.db-wal"'),
+        ["must not begin with arena.db"],
+    ),
     "labels that look the same": (
         good_but('label = "other"', 'label = "caf\u00e9"\n\n[[bots]]\nbot = "random"\nlabel = "cafe\u0301"'),
         ["bots[2]: a second", "give it a label of its own"],

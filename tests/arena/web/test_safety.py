@@ -88,7 +88,7 @@ def test_pages_of_other_servers_may_lead_here_but_load_and_compute_nothing_here(
 def test_large_requests_are_refused_before_they_are_read(client):
     assert client.get("/?" + "x" * MAX_ADDRESS_BYTES).status_code == 414
     assert client.post("/", content=b"x" * (MAX_BODY_BYTES + 1)).status_code == 413
-    assert client.post("/", headers={"Content-Length": "many"}).status_code in (400, 413)
+    assert client.post("/", headers={"Content-Length": "many"}).status_code == 400
     refused = client.post("/", content=b"x" * (MAX_BODY_BYTES + 1), headers={"Accept": "text/html"})
     assert refused.status_code == 413 and "larger than 256 KiB" in refused.text and "To the first page" in refused.text
 

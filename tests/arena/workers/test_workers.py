@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import gc
+import mmap
 import os
 import queue
 import tempfile
+import weakref
+from contextlib import closing
+from multiprocessing.connection import Connection
 
 import pytest
 
 from arena import api
 from arena.cli.app import run_command
 from arena.core.errors import WorkerError
+from arena.match.heartbeat import HEARTBEAT_BYTES, Heartbeat
 from arena.runner import retries
 from arena.workers import process
-from arena.workers.messages import MatchOrder, SearchReport, StartSearch, WorkerDeath
+from arena.workers.messages import MatchOrder, PlanReply, SearchReport, StartSearch, WorkerDeath
 from arena.workers.pools import Chunk, LocalPool
 from arena.workers.process import WorkerProcess
+from arena.workers.worker import Worker
 from tests.support import tournaments
 from tests.support.tournaments import count, home_of, rows, write
 
@@ -297,3 +304,21 @@ def test_a_worker_that_another_thread_ends_while_it_is_asked_has_died(monkeypatc
     reply = worker.call(StartSearch(None, ()), SearchReport, 60.0)
     assert isinstance(reply, WorkerDeath) and reply.cause == "crash"
     worker.stop()
+
+
+def test_a_worker_forgets_a_plan_with_the_next_one():
+    bots = [{"bot": "random"}, {"bot": "random", "label": "other"}]
+    config = {"name": "small", "blocks": 1, "games": [{"game": "epicycle", "players": 2}], "bots": bots}
+    message = api.load_plan(config).message()
+    loaded = []
+    with closing(mmap.mmap(-1, HEARTBEAT_BYTES)) as memory:
+        worker = Worker(Heartbeat(memory), Connection(os.open(os.devnull, os.O_RDONLY)))
+        for _ in range(3):
+            assert worker.answer(message) == PlanReply("")
+            assert worker.plan is not None
+            worker.plan.game(0)
+            worker.plan.contestant(0, 0)
+            loaded.append(weakref.ref(worker.plan))
+        gc.unfreeze()
+        worker.heartbeat.close()
+    assert [each() is None for each in loaded] == [True, True, False]

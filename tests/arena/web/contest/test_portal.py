@@ -290,7 +290,12 @@ def test_a_list_of_names_with_a_wrong_one_is_not_lost(cup):
     page = cup.boss.post("/contests/cup/organise", {"action": "invite", "names": "Cid\nAnn <b>", "days": "7"}).text
     assert "is taken" not in page
     assert ">Cid\nAnn &lt;b&gt;</textarea>" in page
-    assert 'value="7"' in page
+    assert page.count('value="7"') == 1
+    page = cup.boss.post("/contests/cup/organise", {"action": "invite-anybody", "uses": "x", "days": "9"}).text
+    assert (page.count('value="x"'), page.count('value="9"'), page.count('value="30"')) == (1, 1, 1)
+    of_ann = {"action": "limit", "author": cup.ann.author.id, "max_bots": "many"}
+    page = cup.boss.post("/contests/cup/organise", of_ann).text
+    assert (page.count('value="many"'), page.count("<details open>")) == (1, 1)
 
 
 def test_the_first_page_of_an_arena_with_contests_alone_counts_no_tournaments(cup):
