@@ -54,6 +54,10 @@ WAITING_FACTOR = 10
 """Times `GAME_CPU_SECONDS` that a game may take which waits instead of computing."""
 
 
+_games: dict[tuple[str, int], engine.Game] = {}
+"""By spec and number of players: loaded once for all plans, since what is frozen would not be collected after one."""
+
+
 class LoadedPlan:
     """A plan, with the games and bots loaded for it so far."""
 
@@ -83,6 +87,8 @@ class LoadedPlan:
     def _game(self, board: int) -> engine.Game:
         """Return a board's game with everything that a match calls compiled, so that no bot's clock pays for it."""
         planned = self.plan.boards[board]
+        if (known := _games.get((planned.game, planned.players))) is not None:
+            return known
         try:
             game = engine.load_game(planned.game, planned.players)
         except Exception as error:
@@ -90,6 +96,7 @@ class LoadedPlan:
         with self.code.compiling(board, RULES, self._wait) if game.kernels else nullcontext():
             warm_up(game)
         gc.freeze()  # as in `arena.runner.run`
+        _games[planned.game, planned.players] = game
         return game
 
     def _wait(self) -> None:
