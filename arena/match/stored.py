@@ -99,10 +99,11 @@ class StoredMatch(PlannedMatch):
     @property
     def names(self) -> list[str]:
         """What persons call the bots: their labels, without the seat that those of single matches have, or specs."""
+        if not self.labels:
+            return self.bots
         marks = [f"{seat}: " for seat in range(len(self.labels))]
-        if all(map(str.startswith, self.labels, marks)):
-            return [*map(str.removeprefix, self.labels, marks)] or self.bots
-        return self.labels
+        of_single = all(map(str.startswith, self.labels, marks))
+        return [*map(str.removeprefix, self.labels, marks)] if of_single else self.labels
 
     @cached_property
     def estimates(self) -> dict[int, Estimate]:

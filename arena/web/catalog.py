@@ -297,9 +297,9 @@ class LogCatalog:
         running, run = log.is_running(), self.view(log)[1].run
 
         def read() -> _RunExtents:
-            run = self.view(log)[1].run
+            read_at = self.view(log)[1].run
             with Tournament.open(log.path) as tournament:
-                return _RunExtents(run, extents_of(tournament, decided=not running))
+                return _RunExtents(read_at, extents_of(tournament, decided=not running))
 
         key, version = (log.path, "extents"), (log.stamp(), running)
         found = self.results.get(key, version, read, patience=STATUS_TIMEOUT_SECONDS, urgent=not running)

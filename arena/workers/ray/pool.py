@@ -210,5 +210,6 @@ def start_driver(folder: str) -> tuple[subprocess.Popen[bytes], Connection]:
 
 
 def _last_line(path: Path) -> str:
-    lines = path.read_text(errors="replace").strip().splitlines()
+    """Return the last line that is none of Ray's log, whose lines begin with `[TIME`: those say nothing of the end."""
+    lines = [line for line in path.read_text(errors="replace").strip().splitlines() if not line.startswith("[")]
     return lines[-1] if lines else "it does not say why"

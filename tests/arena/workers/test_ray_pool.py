@@ -150,3 +150,11 @@ def test_the_demo_compares_nothing_with_a_local_half_that_was_interrupted(monkey
     with pytest.raises(KeyboardInterrupt):
         cluster_demo.main(str(config))
     assert "the same" not in capsys.readouterr().out.replace("Playing the same", "")
+
+
+def test_the_end_of_ray_is_explained_by_no_line_of_its_log(tmp_path):
+    path = tmp_path / "stderr"
+    path.write_text("[2026-11-29 12:01:40,937 E 15687 16001] core_worker.cc:609: recovering an object\n")
+    assert ray_pool._last_line(path) == "it does not say why"
+    path.write_text("no room on the device\n[2026-11-29 12:01:41,001 I 1 2] node.cc:1: ending\n")
+    assert ray_pool._last_line(path) == "no room on the device"
