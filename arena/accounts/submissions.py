@@ -20,7 +20,8 @@ from arena.core.lookalikes import as_read
 WAITING, CHECKING, VALID, REFUSED, ERASED = "waiting", "checking", "valid", "refused", "erased"
 PENDING = f"state IN ('{WAITING}', '{CHECKING}')"
 """Condition on versions whose check has not ended."""
-WITHDRAWN_REPORT = json.dumps({"text": "The bot was withdrawn before this version was checked."}) + "\n"
+WITHDRAWN_LINE = {"text": "The bot was withdrawn before this version was checked."}
+"""Line of the report of a version that is refused for that."""
 MAX_REPORT_BYTES = 2**18
 """Largest report of a check; what comes later is left out."""
 IS_OUT = f"(withdrawn IS NOT NULL AND NOT EXISTS (SELECT 1 FROM versions w WHERE w.bot = b.bot AND w.{PENDING}))"
@@ -165,7 +166,7 @@ class Submissions:
             if row[1]:
                 return False
             refuse = f"UPDATE versions SET state = '{REFUSED}', report = report || ? WHERE bot = ? AND {PENDING}"
-            change.run(refuse, WITHDRAWN_REPORT, number_of(bot, "b"))
+            change.run(refuse, json.dumps(WITHDRAWN_LINE) + "\n", number_of(bot, "b"))
             change.run("UPDATE bots SET withdrawn = ? WHERE bot = ?", change.now, number_of(bot, "b"))
             change.audit("withdraw", bot, row[0])
             change.publish(row[0], "withdrawn", bot=bot)

@@ -10,7 +10,7 @@ from markupsafe import Markup, escape
 
 from arena.accounts import Author, BotVersion, ContestBot, Grant
 from arena.accounts.contests import OPEN
-from arena.accounts.submissions import CHECKING, REFUSED, VALID, WAITING
+from arena.accounts.submissions import CHECKING, REFUSED, VALID, WAITING, WITHDRAWN_LINE
 from arena.contest.final import FinalKey, final_key
 from arena.contest.handing_in import check_open
 from arena.core.errors import AccountError, ArenaError
@@ -181,7 +181,8 @@ def _part_of(portal: Portal, view: ContestView, bot: ContestBot, version: BotVer
         part = f"It does not play; version {playing.number} does"
     else:
         part = "It plays" if _is_in_round(portal, view, version) else "It plays from the next round on"
-    may_hand_in = version.state == REFUSED and not _closed(portal, view, portal.accounts.authors.get(bot.author))
+    has_failed = version.state == REFUSED and version.report[-1:] != [WITHDRAWN_LINE]
+    may_hand_in = has_failed and not _closed(portal, view, portal.accounts.authors.get(bot.author))
     return {"part": part, "may_hand_in": may_hand_in}
 
 

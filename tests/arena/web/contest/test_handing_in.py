@@ -193,6 +193,21 @@ def test_a_withdrawn_bot_is_brought_back_by_a_button_or_a_program(cup):
         assert len(cup.accounts.submissions.playing("cup")) == 1
 
 
+def test_the_page_of_a_version_that_was_withdrawn_unchecked_asks_for_nothing_to_be_mended(cup):
+    hand_in(cup.ann)
+    cup.ann.post("/contests/cup/bots/b1/withdraw")
+    page = cup.ann.get("/contests/cup/bots/b1/versions/1").text
+    assert "It does not play: the bot is withdrawn." in page
+    assert "withdrawn before this version was checked" in page
+    assert "Mend what failed" not in page
+    hand_in(cup.ann)
+    page = cup.ann.get("/contests/cup/bots/b1").text
+    assert "Withdrawn, until the version that waits for its check is valid." in page
+    assert "Withdraw this bot" in page
+    finish_check(cup.accounts, "b1.2", is_valid=False)
+    assert "Mend what failed" in cup.ann.get("/contests/cup/bots/b1/versions/2").text
+
+
 def test_the_page_of_a_version_says_whether_it_plays(cup):
     for number in (1, 2, 3):
         hand_in(cup.ann, BOT + b"# more\n" * number)
