@@ -119,7 +119,8 @@ def story(browser: Browser, address: str, home: Path, work: Path, organise: str)
     ):
         print(take(pages["Ann"], Picture(name, page)))
     teacher.goto(f"{address}contests/class/organise")
-    print(take(teacher, Picture("contest-organise", teacher.url)))
+    teacher.locator(".members summary").nth(1).click()
+    print(take(teacher, Picture("contest-organise", teacher.url, "members")))
 
 
 if __name__ == "__main__":
