@@ -87,6 +87,8 @@ class LocalPool:
         self._load = [0] * count
         self._playing: list[Chunk | None] = [None] * count
         self._retired = self._closed = False
+        self._is_ended = [False] * count
+        """Workers that play while the pool is closed: nobody gets them after that."""
         self.threads = [
             threading.Thread(target=self._serve, args=(number,), daemon=True, name=f"worker-{number}")
             for number in range(count)
@@ -113,7 +115,9 @@ class LocalPool:
             self._playing[number] = None
             self._load[number] -= 1
             self._replies.put((number, chunk, reply))
-        if not self._closed:  # it has retired
+        if self._closed and not self._is_ended[number]:
+            self._reserve.give_back(worker)
+        else:
             worker.stop()
 
     @property
@@ -143,11 +147,11 @@ class LocalPool:
             inbox.put(None)
 
     def close(self) -> None:
+        self._is_ended = [load > 0 for load in self._load]
         self._closed = True
         self.retire()
-        for worker, load, thread in zip(self._workers, self._load, self.threads, strict=True):
-            if load:
+        for worker, is_ended, thread in zip(self._workers, self._is_ended, self.threads, strict=True):
+            if is_ended:
                 worker.stop_thread(thread)
             else:
                 thread.join()
-            self._reserve.give_back(worker)
