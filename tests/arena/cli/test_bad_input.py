@@ -105,7 +105,7 @@ def refused(ground, monkeypatch, capsys):
         ("run binary.toml", "is not TOML"),
         ("run fifo.toml", "fifo.toml: cannot be read: Not a regular file"),
         ("run folder.toml", "is a folder; name a TOML file"),
-        ("run t.toml --home=", "'--home': is empty; name a folder"),
+        ("run t.toml --home=", "--home : is empty; name a folder"),
         ("run t.toml --home file", "file: is a file, or below one; name a folder: --home or ARENA_HOME"),
         ("run t.toml --home file/x", "file/x: is a file, or below one"),
         ("games epicycle(size=3)", "epicycle has no option 'size'"),
