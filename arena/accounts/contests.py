@@ -16,6 +16,8 @@ from arena.core.names import plain_name
 
 OPEN, CLOSED = "open", "closed"
 MAX_USES = 100_000
+MAX_DAYS = 3_650
+"""Days until an invitation expires."""
 MAX_MESSAGE_CHARS = 2_000
 MEMBER_COLUMNS = "joined, banned, deadline, max_bots, max_per_day"
 
@@ -268,6 +270,8 @@ class Invitations:
             raise AccountError(f"role = '{role[:40]}': must be one of {', '.join(ROLES)}")
         if contest is not None and not change.one("SELECT 1 FROM contests WHERE contest = ?", contest):
             raise AccountError(f"there is no contest '{contest[:64]}'")
+        if days is not None and not 1 <= days <= MAX_DAYS:
+            raise AccountError(f"days = {days}: must be 1 to {MAX_DAYS:,}")
         code = new_secret()
         expires = None if days is None else as_text(change.time + timedelta(days=days))
         added = change.run(

@@ -16,6 +16,7 @@ from arena.accounts.authors import checked_name, number_of
 from arena.accounts.database import ARENA, Change, Database, as_text
 from arena.core.errors import AccountError
 from arena.core.lookalikes import as_read
+from engine.words import counted
 
 WAITING, CHECKING, VALID, REFUSED, ERASED = "waiting", "checking", "valid", "refused", "erased"
 PENDING = f"state IN ('{WAITING}', '{CHECKING}')"
@@ -394,8 +395,7 @@ def _check_allowance(change: Change, contest: str, author: str, usual: Allowance
         *(contest, number_of(author), change.now[:10]),
     )
     if is_new and there >= allowed.max_bots:
-        bots = "1 bot" if allowed.max_bots == 1 else f"{allowed.max_bots} bots"
-        raise AccountError(f"you may have {bots} in this contest; withdraw one first")
+        raise AccountError(f"you may have {counted(allowed.max_bots, 'bot')} in this contest; withdraw one first")
     if today >= allowed.max_per_day:
-        versions = "1 version" if allowed.max_per_day == 1 else f"{allowed.max_per_day} versions"
+        versions = counted(allowed.max_per_day, "version")
         raise AccountError(f"you may hand in {versions} a day, and have; the next day begins at 00:00 UTC")

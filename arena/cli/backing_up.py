@@ -6,8 +6,8 @@ from pathlib import Path
 
 from arena.cli.exit_codes import FAILED, FINE
 from arena.cli.output import print_json, print_text
-from arena.results.pages.templates import counted
 from arena.transfer.backup import make_backup, restore_backup
+from engine.words import counted
 
 
 def print_backup(out: Path, as_json: bool, home: Path | None) -> int:

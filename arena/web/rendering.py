@@ -18,6 +18,7 @@ from arena.core.errors import ArenaError
 from arena.results.pages import templates
 from arena.web.filters import FILTERS
 from arena.web.links import Links
+from engine.words import counted
 
 PACKAGE = "arena.web"
 RESULT_SCRIPTS = ("replay.js",)
@@ -49,7 +50,7 @@ _environment = Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
-_environment.filters.update(FILTERS, table=templates.table, counted=templates.counted)
+_environment.filters.update(FILTERS, table=templates.table, counted=counted)
 
 
 def page(template: str, links: Links, **values: Any) -> Page:

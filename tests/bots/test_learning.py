@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from arena.cli.app import run_command
+from arena.registry.training import SelfPlay
 from bots import make_bot
 from bots.features.magic_mids import HANDS, hand_code
 from bots.heuristics import heuristics_of
@@ -140,6 +141,11 @@ def test_what_cannot_be_trained_is_told_in_a_line(arguments, said, capsys):
     assert run_command(["train", *arguments]) != 0
     error = capsys.readouterr().err
     assert said in error and "Traceback" not in error
+
+
+def test_no_part_of_a_short_training_is_told_of_in_which_nothing_was_played(race):
+    training = SelfPlay("magic_mids", 2, 1, (0.5, 0.8, 0.1))
+    assert [part.matches for part in training.parts(3)] == [1, 2, 3]
 
 
 @pytest.mark.parametrize("kind", [Learned, LearnedMinimax, LearnedUCT])

@@ -123,6 +123,10 @@ def halves(self):
     return [(1, 0.5), (2, 0.5)] if self.who == CHANCE else []
 
 
+def heavy(self):
+    return [(1, 2**64), (2, 1)] if self.who == CHANCE else []
+
+
 def one_target(self):
     return {action: ("p0",) for action in self.legal_actions()} if self.who >= 0 else None
 
@@ -308,6 +312,13 @@ def test_a_check_fails_for_a_game_that_breaks_it_and_says_so_in_a_line(monkeypat
     finding = run_check(BY_NAME[name], made(monkeypatch, *BROKEN[name]))
     assert finding.status == FAILED
     assert finding.detail and finding.detail.isprintable()
+
+
+def test_weights_beyond_what_dice_are_drawn_from_are_told(monkeypatch):
+    finding = run_check(
+        BY_NAME["chance-outcomes"], made(monkeypatch, *wrong("state", rolled=True, chance_outcomes=heavy))
+    )
+    assert (finding.status, "more than 2^64" in finding.detail) == (FAILED, True)
 
 
 @pytest.mark.parametrize(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 
-from engine import TERMINAL, Credit, Game, GameType, NotationError, Parameter, State
+from engine import CHANCE, TERMINAL, Credit, Game, GameType, NotationError, Parameter, State
 
 FAULTS = (
     *("none", "apply", "exit", "set_up", "legal", "no_legal", "odd_legal", "seat", "rank", "ranks", "score", "word"),
-    *("clone", "endless", "hangs", "refuses", "position"),
+    *("clone", "endless", "hangs", "refuses", "position", "heavy"),
 )
 
 
@@ -37,6 +37,8 @@ class Count(State):
     def current_player(self):
         if self.late("seat"):
             return 7
+        if self.late("heavy"):
+            return CHANCE
         over = self.total >= 12 and self.fault != "endless"
         return TERMINAL if over else len(self._history) % self.game.players
 
@@ -46,7 +48,7 @@ class Count(State):
         return [] if self.late("no_legal") else [1, "2"] if self.late("odd_legal") else [1, 2, 3]
 
     def chance_outcomes(self):
-        return []
+        return [(1, 2**64), (2, 1)] if self.late("heavy") else []
 
     def apply_action(self, action):
         if self.late("apply"):

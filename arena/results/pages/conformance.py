@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 
-from arena.results.pages.templates import counted, single_file
+from arena.results.pages.templates import single_file
 from engine.conformance import FAILED, NOT_APPLICABLE, PASSED, Finding
+from engine.words import counted
 
 STATUS_WORDS = {PASSED: "passed", FAILED: "failed", NOT_APPLICABLE: "not applicable"}
 

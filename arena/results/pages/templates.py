@@ -24,7 +24,7 @@ from engine import game_names, game_type
 from engine.game_types import GameType
 from engine.registry import is_provided
 from engine.svg import PALETTE
-from engine.words import ending_name
+from engine.words import counted, ending_name
 
 _environment = Environment(
     loader=PackageLoader("arena.results.pages"),
@@ -171,11 +171,6 @@ def table(frame: pd.DataFrame, texts: Collection[str] = (), stacked: bool = Fals
         "stacked": stacked,
     }
     return Markup(_environment.get_template("table.html").render(more=len(frame) - len(rows), **shown))
-
-
-def counted(count: int, noun: str, plural: str = "") -> str:
-    """Return a number and its noun."""
-    return f"{count:,} {noun if count == 1 else plural or f'{noun}s'}"
 
 
 _environment.filters |= {"table": table, "counted": counted, "board_name": board_name, "ending": ending_name}

@@ -10,7 +10,6 @@ from typing import Any
 
 import engine
 from arena.core.errors import ArenaError
-from arena.results.pages.templates import counted
 from arena.results.run_status import RUNNING, RunStatus
 from arena.web.catalog import Log, LogCatalog
 from arena.web.lessons import lessons_of
@@ -18,6 +17,7 @@ from arena.web.links import Links
 from arena.web.pages.matches import MatchLine, lines_of
 from arena.web.rendering import Page, fragment, page
 from arena.web.standings import Place, standings
+from engine.words import counted
 
 LATEST_TIMEOUT_SECONDS = 0.1
 """Time that the first page waits for the best bots of all of them before it is shown without."""

@@ -90,7 +90,7 @@ def audit(home: Path) -> list[tuple[str, str, str]]:
 
 
 def test_a_csv_of_names_becomes_a_sheet_of_links_that_count_once(admin, home):
-    Path("class.csv").write_text("\ufeffCleo,9b\nDan Müller,9b\n\n", encoding="utf-8")
+    Path("class.csv").write_text("\ufeffName,Class\nCleo,9b\nDan Müller,9b\n\n", encoding="utf-8")
     said = admin("invite", "cup", "--csv", "class.csv", "--url", "https://arena.example/", "--out", "links.csv")
     assert said == "links.csv: 2 may take part in 'cup'.\n"
     assert stat.S_IMODE(Path("links.csv").stat().st_mode) == 0o600

@@ -135,3 +135,22 @@ def test_a_driver_that_begins_while_the_disk_is_full_goes_on_when_there_is_room(
     assert len(tries) >= 3
     assert [line for line in home.said if "the disk is full" in line and "trying again" in line]
     home.close()
+
+
+def test_a_check_begins_no_board_once_the_bot_is_withdrawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home = Home(tmp_path / "home", boards=[{"game": "epicycle", "players": [2, 3]}])
+    author = home.author("one")
+    version = home.hand_in(author, "a", good(0))
+    report = home.accounts.submissions.report
+
+    def withdraw_after_a_board(of: BotVersion, line: dict[str, Any]) -> None:
+        report(of, line)
+        if "board" in line:
+            home.accounts.submissions.withdraw(version.bot, author)
+
+    monkeypatch.setattr(home.accounts.submissions, "report", withdraw_after_a_board)
+    home.check()
+    found = home.accounts.submissions.version(version.bot, 1)
+    assert found.state == "refused"
+    assert [line["board"] for line in found.report if "board" in line] == ["Epicycle, 2 players"]
+    home.close()

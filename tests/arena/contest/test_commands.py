@@ -105,10 +105,11 @@ def test_init_invites_no_second_organiser(contest: Run, here: Path) -> None:
 
 
 def test_init_changes_a_contest_that_is_there_when_asked_to(contest: Run, refused: Run, here: Path) -> None:
-    contest("init", "cup.toml")
+    assert "An organiser's invitation" in contest("init", "cup.toml")
     assert "cup" in refused("init", "cup.toml")
     (here / "cup.toml").write_text(f'title = "Autumn cup"\n{CONFIG}')
-    assert "is changed" in contest("init", "cup.toml", "--update")
+    said = contest("init", "cup.toml", "--update")
+    assert ("is changed" in said, "invitation" in said) == (True, False), "it gives no further rights"
     with Accounts.open("home") as accounts:
         assert accounts.contests.get("cup").config["title"] == "Autumn cup"
     (here / "cup.toml").write_text(CONFIG.replace('"cup"', '"another"'))

@@ -180,3 +180,19 @@ def test_the_key_of_a_final_is_disclosed_also_where_only_bots_of_the_house_are_l
         assert store.runs.is_finished()
         assert all(key.disclosed for key in store.keys.all())
     home.close()
+
+
+@pytest.mark.parametrize("gone", ["banned", "erased"])
+def test_who_may_hand_in_nothing_more_holds_up_no_final(home: Home, gone: str) -> None:
+    author = home.author("one")
+    home.hand_in(home.author("two"), "b", good(1))
+    home.pass_checks()
+    home.rounds()
+    home.accounts.contests.extend("cup", author, home.now + timedelta(days=400), OPERATOR)
+    if gone == "banned":
+        home.accounts.contests.ban("cup", author, "keep", OPERATOR)
+    else:
+        home.accounts.authors.erase(author, OPERATOR)
+    home.now += timedelta(days=1, seconds=1)
+    home.drive_to_the_end()
+    assert home.accounts.contests.get("cup").state == "closed"

@@ -68,6 +68,7 @@ def line_of(text):
         ("no_legal", "legal_actions gave \\[\\] to seat 1, not one or more different numbers", "def legal_", 5),
         ("odd_legal", "legal_actions gave \\[1, '2'\\] to seat 1", "def legal_", 5),
         ("seat", "current_player gave 7, not a seat from 0 to 1", "def current", 5),
+        ("heavy", "chance_outcomes gave weights whose sum is above 2\\^64", "def chance_outcomes", 5),
         ("clone", "clone gave .*, not another state", "def clone", 5),
         ("word", "action_to_string gave '\\+ 1', not a word", "def action_to", 5),
         ("rank", "IndexError: nobody is first", "raise IndexError", 12),

@@ -15,13 +15,13 @@ from arena.registry.submitting import store_submission, withdraw
 from arena.results.columns import as_text, format_of
 from arena.results.leaderboards import cells, disqualified_lines, few_blocks_lines, notes_below
 from arena.results.pages.report import report_page
-from arena.results.pages.templates import counted
 from arena.tournament.lookup import lineups_in_log
 from arena.tournament.tournament import Tournament
 from arena.transfer.foreign_results import import_results
 from arena.web.app import create_app
 from arena.web.filters import name_in
 from arena.web.site import Site
+from engine.words import counted
 from tests.arena.web.conftest import ADDRESS
 from tests.support.tournaments import wait_until
 

@@ -24,8 +24,8 @@ from arena.results.pages.figures.style import (
     size_of,
     spec_of,
 )
-from arena.results.pages.templates import counted
 from engine.svg import FAINT, INK, SEAT_COLOURS
+from engine.words import counted
 
 
 def lengths(board: BoardResults) -> Figure | None:

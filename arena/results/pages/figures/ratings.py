@@ -27,9 +27,9 @@ from arena.results.pages.figures.style import (
     size_of,
     spec_of,
 )
-from arena.results.pages.templates import counted
 from arena.stats.multiple import FAMILY_WISE_ERROR
 from engine.svg import FAINT, INK
+from engine.words import counted
 
 CONVERGENCE_STEPS = 5
 """Points of convergence, each of twice as many blocks as the one before."""

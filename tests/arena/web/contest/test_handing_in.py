@@ -227,3 +227,13 @@ def test_the_page_of_a_version_says_whether_it_plays(cup):
     page = cup.ann.get("/contests/cup").text
     assert ("You have been banned" in page, "Hand in a bot" in page, "plays." in page) == (True, False, False)
     assert "banned" not in cup.stranger.get("/contests/cup/bots/b1").text
+
+
+def test_without_a_name_an_authors_one_bot_is_meant_also_while_it_may_come_back(cup):
+    for content in (BOT, BOT + b"# more\n"):
+        hand_in(cup.ann, content, name="alpha")
+        if content == BOT:
+            finish_check(cup.accounts)
+            cup.ann.post("/contests/cup/bots/b1/withdraw")
+    done = hand_in(cup.ann, BOT + b"# and more\n", name="")
+    assert done.headers["location"] == "/contests/cup/bots/b1/versions/3"

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 from contextlib import closing
+from types import SimpleNamespace
 
 import pytest
 from fastapi import Response
 
 from arena.accounts import OPERATOR
+from arena.contest import rounds
 from arena.core.errors import AccountError
 from arena.runner.in_play import InPlay
 from arena.web.app import create_app
-from arena.web.pages.live_boards import LiveBoard
+from arena.web.pages.live_boards import LiveBoard, board_values
 from tests.arena.contest.homes import Home, good
 from tests.arena.web.contest.conftest import client_of
 
@@ -23,7 +25,8 @@ LIVE = "/contests/cup/season-1/live"
 def played(tmp_path_factory):
     """Return a home with a contest of one round, whose matches in play may be watched."""
     home = Home(tmp_path_factory.mktemp("home"), show_in_play=True)
-    with closing(home):
+    with closing(home), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rounds, "secrets", SimpleNamespace(token_bytes=bytes))  # the same matches each time
         home.hand_in(home.author("Ann"), "alpha", good(0))
         home.hand_in(home.author("Bob"), "beta", good(1))
         home.check()
@@ -65,7 +68,7 @@ def test_the_page_of_a_bot_leads_to_the_matches_that_its_author_may_see(played, 
     with closing(vars(made.app)["app"].state.portal):
         http = client_of(made)
         links = []
-        for number in (1, 2):  # an author is led to losses, and of two one may have none
+        for number in (1, 2):
             author = played.accounts.authors.get(f"a{number}")
             http.cookies.set("arena_session", played.accounts.tokens.issue(author, "session", ["read"], OPERATOR))
             page = http.get(f"/contests/cup/bots/b{number}").text
@@ -119,3 +122,15 @@ def test_a_freeze_ends_live_events_for_all_but_organisers(played, app, monkeypat
         played.accounts.contests.configure("cup", config, OPERATOR)
         for source in sources.values():
             source.close()
+
+
+def test_the_two_matches_of_a_block_in_play_have_different_names(app, played):
+    state = vars(app.app)["app"].state
+    plan = state.catalog.plan(state.catalog.log("contests/cup/season-1"))
+    shown = []
+    for lineup in (0, 1):
+        match = InPlay(id=f"{'ab' * 16}-{lineup}", board=0, seats=(0, 1), moves=[], evaluations=[])
+        board = LiveBoard(plan, match)
+        board.draw()
+        shown.append(re.search("<code>(.*?)</code>", board_values(state.links, "x", board)["html"])[1])
+    assert shown == ["abababababab-0", "abababababab-1"]
