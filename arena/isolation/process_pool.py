@@ -26,7 +26,6 @@ from arena.registry.bundles import Bundle
 from arena.registry.describe import Board
 from engine import Game
 
-NO_KERNELS = Bundle("", {})
 DESCRIBE_SECONDS = 60.0
 """Seconds that a bot may take to say what it declares."""
 
@@ -66,7 +65,8 @@ class ProcessPool:
                 self._programs[bot.key] = ProgramSource(bot)
             return self._programs[bot.key]
         server = self._idle(bot.isolation, self._preload_for(bot, game))
-        server.kernels = NO_KERNELS if game is None else compiled_kernels(bot, server, game)
+        if game is not None:
+            server.kernels = compiled_kernels(bot, server, game)
         server.busy = True  # not before: a trial match leaves it free
         return server
 
