@@ -16,6 +16,7 @@ from arena.contest.layout import season_folder
 from arena.contest.standings import read_rounds, read_standings
 from arena.core.errors import UnwritableError, WorkerError
 from arena.core.paths import ROOT
+from arena.runner.check import check_found
 from tests.arena.contest.homes import BROKEN, CRASHING, HANGING, START, Home, config_of, good
 
 FAILS_AFTER_AN_OPENING = """
@@ -141,7 +142,7 @@ def test_a_check_begins_no_board_once_the_bot_is_withdrawn(tmp_path: Path, monke
     home = Home(tmp_path / "home", boards=[{"game": "epicycle", "players": [2, 3]}])
     author = home.author("one")
     version = home.hand_in(author, "a", good(0))
-    report, check_found, left_out = home.accounts.submissions.report, checking.check_found, list[str]()
+    report, left_out = home.accounts.submissions.report, list[str]()
 
     def withdraw_after_a_board(of: BotVersion, line: dict[str, Any]) -> None:
         report(of, line)
