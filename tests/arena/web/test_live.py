@@ -394,7 +394,9 @@ def test_nothing_of_it_is_left_when_the_run_has_ended(watched):
 
 
 @pytest.mark.system
-def test_when_a_worker_or_the_run_is_killed_who_watches_goes_on(tmp_path):
+def test_when_a_worker_or_the_run_is_killed_who_watches_goes_on(tmp_path, monkeypatch):
+    hold = tmp_path / "hold"
+    monkeypatch.setenv("TEST_HOLD", str(hold))
     config = write(tmp_path, CONFIG, SLOW)
     folder = home_of(config) / "small"
     process = start_arena("run", config, "--workers", 1, "--no-report", folder=tmp_path)
@@ -406,11 +408,13 @@ def test_when_a_worker_or_the_run_is_killed_who_watches_goes_on(tmp_path):
         return [board["frames"][-1]["ply"] for board in shown_by(watcher.event())]
 
     wait_until(lambda: max(newest_plies(), default=0) >= MANY_PLIES, "a match is under way")
+    hold.touch()  # the match that begins again waits where its bot moves first
     for worker in workers_of(process.pid):
         os.kill(worker, 9)
     wait_until(lambda: min(newest_plies(), default=MANY_PLIES) < MANY_PLIES, "it is shown from its start again")
     process.kill()
     process.communicate()
+    hold.unlink()
     wait_until(lambda: not shown_by(watcher.event()), "nothing is shown any more")
     assert (folder / SOCKET_NAME).exists()
     again = start_arena("run", config, "--workers", 1, "--no-report", folder=tmp_path)
