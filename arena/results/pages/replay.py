@@ -40,7 +40,7 @@ def replay_values(match: StoredMatch) -> tuple[dict[str, Any], dict[str, Any]]:
         frames.append(frame(last, match.names))
         slim.append(drawn(last, match.names, narrow=True))
         for before, ply in follow(match):
-            marks = [*_marks(before, ply.state), *mistakes.marks(ply)]
+            marks = [*_marks(before, ply.state, names), *mistakes.marks(ply, names)]
             plies.append(
                 {
                     "seat": None if ply.seat == CHANCE else ply.seat,
@@ -63,7 +63,7 @@ def replay_values(match: StoredMatch) -> tuple[dict[str, Any], dict[str, Any]]:
     for seat, (cause, ply_number) in match.forfeits.items():
         if plies:
             ply_data = plies[min(max(ply_number, 0), len(plies) - 1)]
-            ply_data["marks"].append(f"seat {seat} forfeits: {cause}")
+            ply_data["marks"].append(f"{names.does(seat, 'forfeit')}: {cause}")
             ply_data["kinds"].append("forfeit")
     places = sorted(range(match.players), key=lambda seat: match.ranks[seat])
     wide = [picture for _, picture in frames]
@@ -77,7 +77,7 @@ def replay_values(match: StoredMatch) -> tuple[dict[str, Any], dict[str, Any]]:
         "texts": texts,
         "clocks": _clocks(match),
         "players": match.players,
-        "bots": match.names,
+        "bots": names.labels,
     }
     name = match.id
     return data, {
@@ -239,24 +239,25 @@ class _Mistakes:
     def __init__(self) -> None:
         self.before: dict[int, float] = {}
 
-    def marks(self, ply: Ply) -> list[Mark]:
+    def marks(self, ply: Ply, names: Names) -> list[Mark]:
         """Return the mark of a ply, if it has one."""
         if ply.evaluation is None or ply.seat < 0:
             return []
         now = ply.evaluation[ply.seat]
         fall = self.before.get(ply.seat, now) - now
         self.before[ply.seat] = now
-        return [("mistake", f"seat {ply.seat} expects {fall:.2f} less than before")] * (fall > MISTAKE_DROP - 1e-9)
+        words = f"{names.does(ply.seat, 'expect')} {fall:.2f} less than before"
+        return [("mistake", words)] * (fall > MISTAKE_DROP - 1e-9)
 
 
-def _marks(before: State, after: State) -> list[Mark]:
+def _marks(before: State, after: State, names: Names) -> list[Mark]:
     """Return marks of events in a ply: seats whose score fell."""
     fallen = [
         seat
         for seat, (old, new) in enumerate(zip(before.scores() or (), after.scores() or (), strict=True))
         if new < old
     ]
-    return [("capture", f"seat {seat} loses {before.game.type.score_unit}") for seat in fallen]
+    return [("capture", f"{names.does(seat, 'lose')} {before.game.type.score_unit}") for seat in fallen]
 
 
 def _clocks(match: StoredMatch) -> list[list[int]]:

@@ -24,7 +24,7 @@ from arena.results.pages.templates import unpacked
 from arena.runner.run import Run
 from engine import load_game
 from engine.state import KernelState
-from engine.words import Names
+from engine.words import Names, colour_name
 
 HOSTILE = "</script><img src=x onerror=alert(1)>\u202e" + "x" * 300
 
@@ -213,7 +213,7 @@ def test_the_page_of_a_match_has_what_bots_expected_with_its_graph_and_marks_whe
     plies = data_of(page.encode())["plies"]
     assert plies[ply]["evaluation"] == [value / 1000 for value in own] and plies[ply]["line"] == [match.moves[ply]]
     assert plies[ply]["kinds"] == [] and plies[again]["kinds"] == ["mistake"]
-    assert plies[again]["marks"] == [f"seat {movers[ply]} expects 0.75 less than before"]
+    assert plies[again]["marks"] == [f"random ({colour_name(movers[ply])}) expects 0.75 less than before"]
     x, y = 600 * (ply + 1) / len(movers), 40
     assert f'points="{round(x, 1):g},{y}' in page and page.count("<polyline") == 2
     plain = replay_page(replace(match, packed_estimates="")).decode()

@@ -63,7 +63,7 @@
     const item = document.createElement("li");
     const link = element("a", seat === null ? "dice" : `seat-${seat}`, text);
     link.href = `#${index + 1}`;
-    item.append(element("span", "unseen", seat === null ? "dice: " : `seat ${seat}: `), link);
+    item.append(element("span", "unseen", seat === null ? "dice: " : `${bots[seat]}: `), link);
     if (by !== "bot" && by !== "dice") item.append(" ", element("small", "", by));
     if (says) item.append(" ", element("span", "says", says));
     if (evaluation && seat !== null) {
