@@ -1,7 +1,8 @@
-"""Tables of a ladder: which rungs are apart, and which moves of two-player Epicycle keep the value of the game.
+"""Tables of a ladder: which rungs are apart, what they cost, and which moves keep the value of two-player Epicycle.
 
 `python -m scripts.ladder CONFIG FOLDER` reads the log of a tournament that has been played and writes for every board
-`GAME_Np_rungs.csv` and `GAME_Np_pairs.csv`, every two of them; and all tables but the pairs in `results.md`.
+`GAME_Np_rungs.csv` and `GAME_Np_pairs.csv`, every two of them; all tables but the pairs in `results.md`; and mean
+returns against the processor time of a move as a figure, `strength.svg`.
 """
 
 from __future__ import annotations
@@ -16,9 +17,11 @@ import pandas as pd
 
 from arena.core.errors import ArenaError
 from arena.core.files import write_file
+from arena.results.costs import costs
 from arena.results.leaderboards import summary
 from arena.results.match_files import match_lines
 from arena.results.matches import board_matches
+from arena.results.pages.figures.style import SHAPES, altair_module, render, spec_of
 from arena.results.tables import markdown
 from arena.stats.blocks import blocks_of
 from arena.stats.fit import results_of
@@ -28,10 +31,23 @@ from arena.tournament.tournament import Tournament
 from bots.search.perfect_solver import solve
 from engine import State, load_game
 from engine.specs import split_bot_spec
+from engine.svg import FAINT, SEAT_COLOURS
 
 COLUMNS = ["bot", "mean_return", "mean_return_ci_low", "mean_return_ci_high", "matches"]
 BUDGET_STEP = 4
 """A rung must be above the one with so many times less of its budget."""
+COLUMNS_OF_PLOTS = 3
+KINDS = {  # as they are drawn; all others are of one colour and shape
+    "uct": (SEAT_COLOURS[0], SHAPES[0]),
+    "learned_uct": (SEAT_COLOURS[1], SHAPES[0]),
+    "learned_minimax": (SEAT_COLOURS[1], SHAPES[1]),
+    "learned": (SEAT_COLOURS[1], SHAPES[2]),
+    "alphabeta": (SEAT_COLOURS[2], SHAPES[1]),
+    "expectimax": (SEAT_COLOURS[2], SHAPES[3]),
+    "greedy": (SEAT_COLOURS[2], SHAPES[2]),
+    "flat_mc": (SEAT_COLOURS[3], SHAPES[5]),
+    "others": (FAINT, SHAPES[2]),
+}
 
 
 def rungs(matches: BoardMatches) -> pd.DataFrame:
@@ -126,14 +142,70 @@ def above_next(ladder: pd.DataFrame, compared: pd.DataFrame) -> pd.Series:
     return pd.Series([apart.get(pair, "") for pair in zip(ladder["bot"], below, strict=True)], ladder.index)
 
 
+def dominated_by(ladder: pd.DataFrame, compared: pd.DataFrame) -> pd.Series:
+    """For each rung the best of those that are apart above it and take no more processor time; empty where none is."""
+    apart = compared.set_index(["upper", "lower"])["apart"]
+    seconds = ladder.set_index("bot")["cpu_seconds_per_move"]
+
+    def is_better(one: str, other: str) -> bool:
+        return seconds[one] <= seconds[other] and (
+            apart.get((one, other)) == "yes" or apart.get((other, one)) == "reversed"
+        )
+
+    bots = ladder["bot"].tolist()
+    return pd.Series([next((one for one in bots if is_better(one, bot)), "") for bot in bots], ladder.index)
+
+
+def strength_chart(ladders: dict[str, pd.DataFrame]) -> bytes:
+    """Return mean returns against the processor time of a move as SVG: a plot for each board, a line for each bot.
+
+    Whoever moves at random is left out: it takes next to no time.
+    """
+    alt = altair_module()
+    domain, colours, shapes = list(KINDS), *(list(each) for each in zip(*KINDS.values(), strict=True))
+    plots = []
+    for title, ladder in ladders.items():
+        ladder = ladder[ladder["bot"] != "random"]
+        table = ladder.assign(
+            kind=[name if (name := bot.partition(":")[0]) in KINDS else "others" for bot in ladder["bot"]]
+        )
+        table["milliseconds"] = 1000 * table["cpu_seconds_per_move"]
+        colour = alt.Color("kind:N", scale=alt.Scale(domain=domain, range=colours), legend=alt.Legend(title=None))
+        base = alt.Chart(table, title=alt.TitleParams(title, fontSize=12, fontWeight="normal", anchor="start")).encode(
+            x=alt.X(
+                "milliseconds:Q",
+                title="ms of processor time a move",
+                scale=alt.Scale(type="log", nice=False, padding=8),
+                axis=alt.Axis(
+                    grid=False, values=[step * 10.0**power for power in range(-3, 4) for step in (1, 3)], format="~g"
+                ),
+            )
+        )
+        mean = alt.Y("mean_return:Q", title="mean return")
+        lines = base.transform_filter("datum.kind != 'others'").mark_line(strokeWidth=1.2).encode(y=mean, color=colour)
+        bars = base.mark_rule().encode(
+            y=alt.Y("mean_return_ci_low:Q", title="mean return"), y2="mean_return_ci_high", color=colour
+        )
+        shape = alt.Shape("kind:N", scale=alt.Scale(domain=domain, range=shapes), legend=alt.Legend(title=None))
+        points = base.mark_point(filled=True, size=40, opacity=1).encode(y=mean, color=colour, shape=shape)
+        plots.append((lines + bars + points).properties(width=210, height=150))
+    return render(spec_of(alt.concat(*plots, columns=COLUMNS_OF_PLOTS, spacing=20)), "svg")
+
+
 def write_ladder(tournament: Tournament, folder: Path) -> list[Path]:
     """Write everything; the paths written."""
     sections, stepped, written = [], [], []
+    ladders: dict[str, pd.DataFrame] = {}
+    seconds = costs(tournament)
     for index, board in enumerate(tournament.schedule.boards):
         matches = board_matches(tournament, index).drop(columns="distinct_share")  # every block is an observation
         ladder = rounded(rungs(tournament.counted(index)))
         compared = rounded(pairs(matches, board.players, ladder["bot"]))
         ladder["above_next"] = above_next(ladder, compared)
+        taken = seconds[board.game, board.players].set_index("bot")["cpu_seconds_per_move"]
+        ladder["cpu_seconds_per_move"] = ladder["bot"].map(taken)
+        ladder["dominated_by"] = dominated_by(ladder, compared)
+        ladders[board.title] = ladder
         for name, frame in (("rungs", ladder), ("pairs", compared)):
             written.append(folder / f"{board.slug}_{name}.csv")
             write_file(written[-1], [frame.to_csv(index=False, lineterminator="\n").encode()])
@@ -147,8 +219,9 @@ def write_ladder(tournament: Tournament, folder: Path) -> list[Path]:
         f"## Moves that keep the value of two-player Epicycle\n\n{markdown(kept)}",
         *sections,
     ]
-    written.append(folder / "results.md")
-    write_file(written[-1], ["\n".join(parts).encode()])
+    for name, content in (("results.md", "\n".join(parts).encode()), ("strength.svg", strength_chart(ladders))):
+        written.append(folder / name)
+        write_file(written[-1], [content])
     return written
 
 

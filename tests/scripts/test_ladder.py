@@ -13,7 +13,7 @@ import engine
 from arena import api
 from bots import make_bot
 from bots.search.perfect import Perfect
-from scripts.ladder import above_next, is_step, judged_moves, kept_values, pairs, steps
+from scripts.ladder import above_next, dominated_by, is_step, judged_moves, kept_values, pairs, steps
 
 CONFIG = {
     "name": "small_ladder",
@@ -95,6 +95,13 @@ def test_steps_turned_around_keep_their_verdict():
     assert steps(pairs(lost, 2, names[::-1]))["apart"].tolist() == ["yes"]
 
 
+def test_a_bot_is_dominated_by_the_best_that_is_apart_above_it_for_no_more_time():
+    apart = [("a", "b", "no"), ("a", "c", "yes"), ("a", "d", "yes"), ("b", "c", "yes"), ("b", "d", "no")]
+    compared = pd.DataFrame([*apart, ("d", "c", "reversed")], columns=["upper", "lower", "apart"])
+    ladder = pd.DataFrame({"bot": list("abcd"), "cpu_seconds_per_move": [3.0, 2.0, 2.0, 2.5]})
+    assert dominated_by(ladder, compared).tolist() == ["", "", "b", "c"]
+
+
 def test_perfect_moves_keep_the_value_and_moves_that_lose_at_once_do_not():
     game = engine.load_game("epicycle", 2)
     rng = random.Random(5)
@@ -117,11 +124,15 @@ def test_the_command_writes_every_table_of_a_played_ladder(tmp_path):
     run = subprocess.run(command, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
     names = {f"epicycle_{players}p_{what}.csv" for players in (2, 3) for what in ("rungs", "pairs")}
-    assert {path.name for path in out.iterdir()} == {*names, "results.md"}
+    assert {path.name for path in out.iterdir()} == {*names, "results.md", "strength.svg"}
     matches = api.matches(tmp_path / CONFIG["name"], "epicycle", 3)
     ladder = pd.read_csv(out / "epicycle_3p_rungs.csv")
     means = matches.groupby("bot")["return_"].mean().round(4)
     assert ladder["bot"].tolist() == sorted(means.index, key=lambda bot: (-means[bot], bot))
+    costs = api.costs(tmp_path / CONFIG["name"])["epicycle", 3].set_index("bot")["cpu_seconds_per_move"]
+    assert ladder["cpu_seconds_per_move"].tolist() == pytest.approx(costs[ladder["bot"]].tolist(), abs=1e-6)
+    figure = (out / "strength.svg").read_text()
+    assert "epicycle, 2 players" in figure and "epicycle, 3 players" in figure
     text = (out / "results.md").read_text()
     assert "| epicycle, 3 players | uct:simulations=40 | uct:simulations=10 |" in text
     assert text.count("\n## ") == 4
