@@ -65,14 +65,15 @@ class Reason(str):
         return made
 
 
+def told_apart(labels: Sequence[str], seat: int) -> str:
+    """Return a player's label for a drawing; with the colour where several read the same: `greedy (Blue)`."""
+    label = labels[seat]
+    return f"{label} ({colour_name(seat)})" if labels.count(label) > 1 else label
+
+
 def first_places(ranks: Sequence[int], labels: Sequence[str]) -> str:
-    """Return who came first, for a drawing: `first: greedy and you`; with colours where several read the same."""
-    winners = [
-        f"{label} ({colour_name(seat)})" if labels.count(label) > 1 else label
-        for seat, (rank, label) in enumerate(zip(ranks, labels, strict=True))
-        if rank == 0
-    ]
-    return f"first: {listed(winners)}"
+    """Return who came first, for a drawing: `first: greedy and you`."""
+    return f"first: {listed([told_apart(labels, seat) for seat, rank in enumerate(ranks) if rank == 0])}"
 
 
 def unusual(ended: str) -> str:

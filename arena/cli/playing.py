@@ -15,11 +15,12 @@ from arena.cli.output import SCREEN_COLUMNS, board_in_colours, print_to_stderr
 from arena.cli.play_sentences import asked, concluded, names_of, told
 from arena.core.errors import ArenaError, ConfigError
 from arena.core.paths import home_path
+from arena.match.person import PERSON, is_person
 from arena.sessions import saving
 from arena.sessions.analysis import AnalysisPool, request_for
 from arena.sessions.registry import SessionRegistry
 from arena.sessions.session import PlaySession, RefusedError
-from arena.sessions.setup import PERSON, PersonClock, SessionSetup, is_person
+from arena.sessions.setup import PersonClock, SessionSetup
 from arena.sessions.view import Phase, SessionView
 from engine import CHANCE, EngineError, game_type
 

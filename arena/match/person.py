@@ -7,6 +7,14 @@ from dataclasses import dataclass, field
 
 from arena.match.player import Answer, MatchView, Player, ProcesslessPlayer
 
+PERSON = "person"
+"""In place of a bot's spec, alone or with a name: `person:ada`."""
+
+
+def is_person(seat: str) -> bool:
+    """Return whether a seat is a person's."""
+    return seat.partition(":")[0] == PERSON
+
 
 @dataclass
 class Person:

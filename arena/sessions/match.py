@@ -6,8 +6,9 @@ import time
 from collections.abc import Sequence
 
 from arena.match.faults import KnownFault
+from arena.match.person import is_person
 from arena.match.result import MatchRow
-from arena.sessions.setup import SessionSetup, is_person, person_name
+from arena.sessions.setup import SessionSetup, person_name
 from arena.sessions.view import PlyView, SeatView
 from arena.workers import messages
 from engine import CHANCE, Game, State
@@ -102,8 +103,8 @@ class SessionMatch:
         if clock.seconds:
             seat.left = max(0.0, seat.left - seat.seconds) + clock.increment
 
-    def last_decision(self) -> int | None:
-        """Return the last ply at which a person had a choice and made it; None when there is none."""
+    def last_decision(self, before: int | None = None) -> int | None:
+        """Return the last ply, or the last before another, at which a person chose between actions; None for none."""
         end_of_choices = [seat.forfeit[1] if seat.forfeit else len(self.plies) for seat in self.seats]
         decisions = [
             number
@@ -114,7 +115,7 @@ class SessionMatch:
             and number < end_of_choices[ply.seat]
         ]
         decisions += [seat.forfeit[1] for seat in self.seats if seat.person and seat.forfeit]
-        return max(decisions, default=None)
+        return max((ply for ply in decisions if before is None or ply < before), default=None)
 
     def forfeits_before(self, ply: int) -> list[KnownFault]:
         """Return the forfeits that stand when plies from this one on are taken back."""

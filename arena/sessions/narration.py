@@ -56,12 +56,12 @@ class Narration:
             return list(made)
 
 
-def largest_swing(match: StoredMatch) -> int | None:
-    """Return the ply between two evaluations of bots that differ most; None where no two differ by much."""
+def largest_swing(match: StoredMatch) -> tuple[int, int] | None:
+    """Return the plies of two evaluations of bots in a row that differ most; None where no two differ by much."""
     known = [(ply, estimate.evaluation) for ply, estimate in sorted(match.estimates.items()) if estimate.evaluation]
     swings = [
-        (max(abs(new - old) for old, new in zip(before, after, strict=True)), -ply)
-        for (ply, before), (_, after) in pairwise(known)
+        (max(abs(new - old) for old, new in zip(before, after, strict=True)), -ply, later)
+        for (ply, before), (later, after) in pairwise(known)
     ]
-    size, ply = max(swings, default=(0.0, 0))
-    return -ply if size >= MIN_SWING else None
+    size, ply, later = max(swings, default=(0.0, 0, 0))
+    return (-ply, later) if size >= MIN_SWING else None

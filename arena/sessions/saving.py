@@ -10,13 +10,14 @@ from arena.core.match_ids import match_id
 from arena.core.names import PLAYED_FOLDER
 from arena.core.paths import home_folder
 from arena.match.json_lines import match_as_line, with_entries
+from arena.match.person import is_person
 from arena.match.result import MatchRow
 from arena.match.stored import StoredMatch
 from arena.plan.model import ResolvedPlan
 from arena.plan.resolve import Plan
 from arena.runner.single import single_match, stored_of
 from arena.sessions.session import PlaySession, RefusedError
-from arena.sessions.setup import bot_row, is_person
+from arena.sessions.setup import bot_row
 from arena.store import FinishedMatch, Store, move_into_place
 from arena.tournament.dice_keys import finish_log, now
 from arena.tournament.logs import LOG_FILE

@@ -189,6 +189,7 @@ class PlaySession:
             self.last_look = time.monotonic()
             match, status, row = self._match, self._status, self._driver.row
             result = row if status.phase == Phase.OVER else None
+            turning_ply, has_turned = self._turning_point(result)
             return SessionView(
                 version=status.version,
                 phase=status.phase,
@@ -201,17 +202,22 @@ class PlaySession:
                 ranks=[seat.rank for seat in result.seats] if result else None,
                 ended=result.ended if result else "",
                 seed=self.plan.schedule.seed if self.plan else self.setup.seed,
-                turning_ply=self._turning_ply(result),
+                turning_ply=turning_ply,
+                has_turned=has_turned,
                 can_take_back=not self.saved_as and match.last_decision() is not None,
                 kept=self.saved_as,
             )
 
-    def _turning_ply(self, result: MatchRow | None) -> int | None:
+    def _turning_point(self, result: MatchRow | None) -> tuple[int | None, bool]:
+        """Return a ply to look at, and whether evaluations told that the match turned there."""
         if result is None:
-            return None
+            return None, False
         assert self.plan is not None
         swing = largest_swing(stored_of(self.plan, single_match(self.plan), result))
-        return self._match.last_decision() if swing is None else swing
+        if swing is None:
+            return self._match.last_decision(), False
+        between = self._match.last_decision(swing[1])
+        return between if between is not None and between > swing[0] else swing[0], True
 
     def state_at(self, ply: int) -> State:
         """Return the state before a ply; raises `RefusedError` for one that was not played."""

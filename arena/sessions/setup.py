@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from arena.core.errors import ConfigError
 from arena.core.names import shown_name
+from arena.match.person import PERSON, is_person
 from arena.plan.bot_entry import BotEntry
 from arena.plan.bots import ResolvedBot, resolve_bots
 from arena.plan.resolve import Plan, single_plan
@@ -21,8 +22,6 @@ from arena.workers.messages import MatchOrder
 from arena.workers.process import WorkerProcess
 from engine import Game, load_game
 
-PERSON = "person"
-"""In place of a bot's spec, alone or with a name: `person:ada`."""
 DEFAULT_NAME = "you"
 MAX_NAME_CHARS = 40
 MAX_POSITION_CHARS = 3500
@@ -99,11 +98,6 @@ def check_position(game: Game, text: str) -> None:
     if len(text) > MAX_POSITION_CHARS:
         raise ConfigError(f"a position has at most {MAX_POSITION_CHARS:,} characters, this one {len(text):,}")
     game.state_from_position(text)
-
-
-def is_person(seat: str) -> bool:
-    """Return whether a seat is a person's."""
-    return seat.partition(":")[0] == PERSON
 
 
 def person_name(seat: str) -> str:

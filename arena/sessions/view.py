@@ -76,3 +76,5 @@ class SessionView:
     """Name of the log that holds the match; empty when none does."""
     turning_ply: int | None = None
     """Where the match turned, when it is over: the largest swing of evaluations, or the last choice of a person."""
+    has_turned: bool = False
+    """Whether it was evaluations that told."""

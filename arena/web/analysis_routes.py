@@ -58,8 +58,9 @@ def add_analysis_routes(app: FastAPI, registry: SessionRegistry, respond: Callab
         game: str, players: int, position: str = "", moves: str = "", limit: int = SIMULATION_LIMITS[1]
     ) -> Response:
         def look() -> dict[str, Any]:
-            asked = play_data.asked(load_game(game, players), position, moves)
-            return play_data.analysis_data(registry.analyses.look(*asked, min(limit, SIMULATION_LIMITS[-1])))
+            asked, state = play_data.asked(load_game(game, players), position, moves)
+            result = registry.analyses.look(asked, state, min(limit, SIMULATION_LIMITS[-1]))
+            return play_data.analysis_data(result, state, Names.of_colours(players))
 
         return json_answer(look)
 
@@ -100,8 +101,8 @@ def _add_words(app: FastAPI) -> None:
         game: str, players: int, action: int, position: str = "", moves: str = "", narrow: bool = False
     ) -> Response:
         def look() -> dict[str, Any]:
-            after = _state(game, players, position, moves).child(action)
-            return {"svg": play_data.svg_of(after, _look(after, -1, narrow)), "text": str(after)}
+            found = _state(game, players, position, moves)
+            return play_data.preview_data(found, action, _look(found, -1, narrow))
 
         return json_answer(look)
 

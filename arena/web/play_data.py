@@ -161,8 +161,14 @@ def ply_data(view: SessionView, number: int, ply: PlyView, sentence: Sentence) -
     }
 
 
-def analysis_data(found: AnalysisResult) -> dict[str, Any]:
-    """Return an analysis as pages show it."""
+def preview_data(state: State, action: int, look: Look) -> dict[str, Any]:
+    """Return what an action does, in words, and what it leads to; raises an `EngineError` for one that is not legal."""
+    after = state.child(state.checked(action))
+    return {"svg": svg_of(after, look), "text": str(after), "says": told(state, action, look.names).text}
+
+
+def analysis_data(found: AnalysisResult, state: State, names: Names) -> dict[str, Any]:
+    """Return an analysis of a state as pages show it, with what its best actions do in words."""
     return {
         "version": found.version,
         "simulations": found.simulations,
@@ -177,6 +183,7 @@ def analysis_data(found: AnalysisResult) -> dict[str, Any]:
             {
                 "action": best.action,
                 "text": best.text,
+                "says": told(state, best.action, names).text,
                 "visits": best.visits,
                 "value": None if best.value is None else round(best.value, 4),
                 "proven": best.proven,
@@ -207,11 +214,14 @@ def asked(game: Game, position: str, moves: str) -> tuple[AnalysisRequest, State
     return request_for(game, position or None, tuple(state.history()[start:]))
 
 
-def analysis_address(links: Links, game: Game, moves: str, position: str = "") -> str:
-    """Return the address of the analysis of a position; empty where there are too many moves for one."""
+def analysis_address(links: Links, game: Game, moves: str, position: str = "", played: str = "") -> str:
+    """Return the address of the analysis of a position; empty where there are too many moves for one.
+
+    `played` is the action that was chosen there in a match, in notation.
+    """
     if len(moves) > MAX_MOVES_CHARS:
         return ""
-    fields = {"game": game.spec, "players": game.players, "position": position, "moves": moves}
+    fields = {"game": game.spec, "players": game.players, "position": position, "moves": moves, "played": played}
     return links.path(f"/analysis?{urlencode({key: value for key, value in fields.items() if value})}")
 
 
@@ -227,8 +237,11 @@ def session_values(
     data["line"] = catalog.words(view.line)
     words, position = [ply.text for ply in view.plies], session.setup.position or ""
     data["analysis"] = analysis_address(links, session.game, " ".join(words), position)
-    turned = None if view.turning_ply is None else " ".join(words[: view.turning_ply])
-    data["turned"] = "" if turned is None else analysis_address(links, session.game, turned, position)
+    data["turned"], data["turned_words"] = "", ""
+    if (ply := view.turning_ply) is not None:
+        data["turned_words"] = "Analyse where it turned" if view.has_turned else "Analyse the last choice"
+        then = "".join(words[ply : ply + 1])
+        data["turned"] = analysis_address(links, session.game, " ".join(words[:ply]), position, then)
     data["replay"] = ""
     if view.kept and session.plan is not None:
         data["replay"] = links.match(view.kept, match_id_of(session.plan))

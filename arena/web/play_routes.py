@@ -20,6 +20,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData
 
 from arena.core.errors import ArenaError, ConfigError
+from arena.match.person import PERSON
 from arena.registry.discovery import named_bots
 from arena.registry.models import ONNX_BOT as MODELS
 from arena.registry.submissions import submitted
@@ -27,7 +28,7 @@ from arena.sessions import saving
 from arena.sessions.analysis import request_for
 from arena.sessions.registry import RegisteredSession, SessionRegistry
 from arena.sessions.session import RefusedError
-from arena.sessions.setup import PERSON, PersonClock, SessionSetup
+from arena.sessions.setup import PersonClock, SessionSetup
 from arena.web import play_data
 from arena.web.analysis_routes import (
     SIMULATION_LIMITS,
@@ -129,8 +130,7 @@ def _add_looks(app: FastAPI, registry: SessionRegistry) -> None:
         state = entry.session.view().state
         if action not in state.legal_actions():
             return Response(status_code=204)  # somebody has moved meanwhile
-        after = state.child(action)
-        return json_answer(lambda: {"svg": play_data.svg_of(after, _look(request, entry, narrow)), "text": str(after)})
+        return json_answer(lambda: play_data.preview_data(state, action, _look(request, entry, narrow)))
 
     @app.get("/play/{id}/why", response_model=None)
     def why(request: Request, id: str, version: int, part: Parts = ()) -> Response:
@@ -150,14 +150,15 @@ def _add_looks(app: FastAPI, registry: SessionRegistry) -> None:
         return json_answer(lambda: play_data.prompt_data(view.state, look, part))
 
     @app.post("/play/{id}/found", dependencies=[WithToken], response_model=None)
-    def found(id: str, limit: int = SIMULATION_LIMITS[1]) -> Response:
+    def found(request: Request, id: str, limit: int = SIMULATION_LIMITS[1]) -> Response:
         entry = _entry(registry, id)
 
         def look() -> dict[str, Any]:
             view, setup = entry.session.view(), entry.session.setup
-            asked = request_for(entry.session.game, setup.position, tuple(view.state.history()))
+            asked, state = request_for(entry.session.game, setup.position, tuple(view.state.history()))
+            result = registry.analyses.look(asked, state, min(limit, SIMULATION_LIMITS[-1]))
             return {
-                **play_data.analysis_data(registry.analyses.look(*asked, min(limit, SIMULATION_LIMITS[-1]))),
+                **play_data.analysis_data(result, state, _look(request, entry, False).names),
                 "of": view.version,
             }
 

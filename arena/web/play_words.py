@@ -102,9 +102,11 @@ def status_of(view: SessionView, names: Names, turn: bool) -> Sentence:
         return Sentence("The match is being prepared.")
     if view.seat >= 0 and (turn or view.phase == Phase.WAITING):
         return prompt_of(view.state, names)
+    if view.seat >= 0 and view.seats[view.seat].person:  # who cannot choose yet, or has chosen just now
+        return Sentence("One moment.")
     if view.seat >= 0:
         return Sentence(names.begin(f"{names.does(view.seat, 'be')} thinking."))
-    return Sentence("The dice fall.")
+    return Sentence("The dice fall." if view.state.rolling_seat() >= 0 else "Chance decides.")
 
 
 def sentence_data(sentence: Sentence) -> dict[str, Any]:

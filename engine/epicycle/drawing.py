@@ -35,7 +35,7 @@ from engine.svg import (
 )
 from engine.terminal import LAST as LAST_PLAY
 from engine.terminal import SEATS, Token
-from engine.words import first_places, listed, unusual
+from engine.words import first_places, listed, told_apart, unusual
 
 if TYPE_CHECKING:
     from engine.state import KernelState
@@ -191,7 +191,7 @@ def _status(state: KernelState, names: tuple[str, ...], layout: Layout) -> list[
         lines = ["before the deal", "nine pieces to be dealt"]
     else:
         sizes = dict.fromkeys(SIZE_WORDS[notation.ACTIONS[action][0]] for action in state.legal_actions())
-        lines = [f"turn {turn + 1}, {names[who]} to move", f"into the gap: {listed([*sizes], 'or')}"]
+        lines = [f"turn {turn + 1}, {told_apart(names, who)} to move", f"into the gap: {listed([*sizes], 'or')}"]
     room = layout.width - layout.panel - 8
     parts = [
         headline(layout.panel, layout.words, lines[0], room),

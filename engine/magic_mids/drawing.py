@@ -38,7 +38,7 @@ from engine.svg import (
 )
 from engine.terminal import LAST as LAST_PLAY
 from engine.terminal import SEATS, Token
-from engine.words import first_places, listed, unusual
+from engine.words import first_places, listed, told_apart, unusual
 
 if TYPE_CHECKING:
     from engine.state import KernelState
@@ -216,12 +216,16 @@ def _status(state: KernelState, names: tuple[str, ...], layout: Layout) -> list[
     if who == TERMINAL:
         lines = [f"over after {turn} turns{unusual(state.ended)}", first_places(state.ranks(), names)]
     elif who == CHANCE:
-        lines = [f"turn {turn + 1}", f"{names[state.rolling_seat()]} to roll"]
+        lines = [f"turn {turn + 1}", f"{told_apart(names, state.rolling_seat())} to roll"]
     else:
         sizes = dict.fromkeys(SIZE_WORDS[notation.ACTIONS[action][0]] for action in state.legal_actions())
         mids_now = f"{listed([*sizes], 'or')} mid"
         # on a phone the row in the seats' panel says who is to move
-        lines = [f"turn {turn + 1}, {mids_now}", f"{names[who]} to place"] if wide else [f"turn {turn + 1}", mids_now]
+        lines = (
+            [f"turn {turn + 1}, {mids_now}", f"{told_apart(names, who)} to place"]
+            if wide
+            else [f"turn {turn + 1}", mids_now]
+        )
     x, y, room = (layout.panel, HEIGHT - 38, 360) if wide else (layout.panel, 24, 176 if who != TERMINAL else 320)
     parts = [
         headline(x, y, lines[0], room),
@@ -229,6 +233,6 @@ def _status(state: KernelState, names: tuple[str, ...], layout: Layout) -> list[
     ]
     if placed:
         name = notation.ACTIONS[placed[1]]
-        words = f"last: {SIZE_WORDS[name[0]]} on {name[1:]} by {names[placed[0]]}"
+        words = f"last: {SIZE_WORDS[name[0]]} on {name[1:]} by {told_apart(names, placed[0])}"
         parts.append(text(x, HEIGHT - 124 if wide else y + 44, fitted(words, max(room, 320), 15), 15, fill=MARK))
     return parts

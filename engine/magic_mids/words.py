@@ -165,20 +165,21 @@ def _captures(before: KernelState, action: int, after: KernelState) -> list[Caug
 
 
 def _captured(before: KernelState, size: str, caught: list[Caught], names: Names) -> str:
-    """Return what was captured; of one mid the powers too, of two with which mids, of many only whose they were."""
+    """Return what was captured, and with which mids; of one the powers too, of many only whose they were."""
     mids = [f"{names.whose(each.owner)} {SIZE_WORDS[each.size]} mid on {each.square}" for each in caught]
     if len(caught) == 1:
         cells = notation.board_cells(before.record)
         flank = cells[notation.SQUARE_NAMES.index(caught[0].flank)][1]
         power = {letter: pips for pips, letter in enumerate(notation.SIZE_LETTERS, start=1)}
-        between = f"between it and {caught[0].flank}"
-        return f"{mids[0]}, {between} ({power[size]} and {power[flank]} against {power[caught[0].size]})"
+        powers = f"{power[size]} and {power[flank]} against {power[caught[0].size]}"
+        return f"{mids[0]}, between it and {caught[0].flank} ({powers})"
     if len(caught) == 2:
         return listed([f"{mid} (with the mid on {each.flank})" for mid, each in zip(mids, caught, strict=True)])
+    between = f", between it and {listed([each.flank for each in caught])}"
     if len(caught) == 3:
-        return listed(mids)
+        return listed(mids) + between
     owners = listed([names.who(owner) for owner in sorted({each.owner for each in caught})])
-    return f"{len(caught)} mids of {owners}, on {listed([each.square for each in caught])}"
+    return f"{len(caught)} mids of {owners}, on {listed([each.square for each in caught])}{between}"
 
 
 # How it ended

@@ -85,7 +85,14 @@ GAME = GameType(
     ),
     package="engine.midgard",
     parameters=(
-        Parameter("variant", str, "standard", "which game", choices=("standard", "mere_mortal", "odin", "loki")),
+        Parameter(
+            "variant",
+            str,
+            "standard",
+            "which game: mere_mortal marks all blizzard, odin fills nothing before the end, "
+            "loki starts with more blizzard",
+            choices=("standard", "mere_mortal", "odin", "loki"),
+        ),
         Parameter(
             "seeds",
             str,

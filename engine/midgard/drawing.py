@@ -207,7 +207,7 @@ def _below(state: KernelState, names: tuple[str, ...], layout: Layout) -> list[s
     """Draw the status, and the button to declare where that is open."""
     declare, parts = DECLARE in state.legal_actions(), []
     if declare:
-        top = layout.height - (72 if layout is SLIM else 66)
+        top = 64 if layout is SLIM else layout.height - 66  # on a phone beside the board's top: its foot is broad
         parts = [button(layout.width - 104, top, 90, "declare", "declare")]
     room = layout.width - 20
     if state.is_terminal():

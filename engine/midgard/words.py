@@ -31,9 +31,10 @@ def prompt(state: KernelState, names: Names, chosen: tuple[str, ...]) -> Sentenc
     parts, seat = following(state.targets(), chosen)[1], state.current_player()
     what = f"drop a {SEAT_NAMES[seat]} tile on an ice cell, one with no tile beside it"
     if record.declared:
-        what += ", or declare too that no ice is left, which ends the match"
+        what += ", or declare too that no ice is left: ice then counts as blizzard, and the match ends"
     elif record.odin:
-        what += f", or declare that no ice is left: the match ends if {names.does(1 - seat, 'declare')} too"
+        other = names.does(1 - seat, "declare")
+        what += f", or declare that no ice is left: if {other} too, ice counts as blizzard and the match ends"
     return Sentence(names.ask(seat, what), parts, section=ODIN if record.odin else ALLOWED)
 
 
@@ -50,7 +51,7 @@ def tell(before: KernelState, action: int, after: KernelState, names: Names) -> 
     if action == DECLARE:
         text = f"{names.does(seat, 'declare')} {'too' if before.record.declared else 'that no ice is left'}"
         if before.record.declared:
-            text += f", which ends the match: {_shares(after, filled, names)}"
+            text += f", which ends the match: {_shares(after, filled, names, _empty(after))}"
         text, section, cells = f"{text}{_out_of_tiles(after, names)}.", ODIN, [*filled]
     else:
         text = f"{names.does(seat, 'drop')} a {SEAT_NAMES[seat]} tile on {CELL_NAMES[action]}"
@@ -71,8 +72,13 @@ def _filled(before: KernelState, action: int, after: KernelState) -> list[int]:
     return [cell for cell in range(CELLS) if old[cell] not in SEATS and new[cell] in SEATS and cell != action]
 
 
-def _shares(after: KernelState, filled: Sequence[int], names: Names) -> str:
-    """Return how many of the cells filled went to whom: `12 cells go to Blue and 9 to Orange`."""
+def _empty(after: KernelState) -> int:
+    """Return how many cells have no tile."""
+    return sum(letter not in SEATS for letter in board_letters(after.record))
+
+
+def _shares(after: KernelState, filled: Sequence[int], names: Names, empty: int) -> str:
+    """Return how many of the cells filled went to whom: `12 cells go to Blue and 9 to Orange, 5 stay empty`."""
     letters = board_letters(after.record)
     counts = [sum(letters[cell] == side for cell in filled) for side in SEATS]
     shares = [(count, seat) for seat, count in enumerate(counts) if count]
@@ -80,7 +86,8 @@ def _shares(after: KernelState, filled: Sequence[int], names: Names) -> str:
         return "no cell is filled"
     words = [f"{count} to {names.who(seat)}" for count, seat in shares]
     words[0] = f"{counted(shares[0][0], 'cell')} {'goes' if shares[0][0] == 1 else 'go'} to {names.who(shares[0][1])}"
-    return listed(words)
+    rest = f", {empty} {'stays' if empty == 1 else 'stay'} empty" if empty else ""
+    return listed(words) + rest
 
 
 def _out_of_tiles(after: KernelState, names: Names) -> str:
@@ -102,14 +109,21 @@ def _enclosed(before: KernelState, action: int, after: KernelState, filled: list
     """
     verb = "" if before.current_player() == names.you else "s"
     if before.record.odin:
-        return f" and leave{verb} no ice: {_shares(after, filled, names)}" if after.is_terminal() else ""
+        over = after.is_terminal()
+        return f" and leave{verb} no ice: {_shares(after, filled, names, _empty(after))}" if over else ""
     if not filled:
         return ""
     regions = _regions(before, action, filled)
     if len(regions) > 1 or not all(after.record.hand):
-        text = f" and enclose{verb} {counted(len(regions), 'region')}: "
-        each = ", ".join(_outcome(region, names) for region in regions)
-        return text + (each if all(after.record.hand) and len(text + each) <= room else _shares(after, filled, names))
+        text = f" and enclose{verb} {counted(len(regions), 'region')}"
+        if all(after.record.hand):
+            each = ", ".join(_outcome(region, names) for region in regions)
+            if len(text + each) + 2 <= room:
+                return f"{text}: {each}"
+        elif len(regions) == 1:
+            text += f" ({_edges(regions[0])})"
+        empty = sum(len(region.cells) for region in regions) - len(filled)
+        return f"{text}: {_shares(after, filled, names, empty)}"
     ((cells, edges),) = regions
     text = f" and enclose{verb} {_cells(cells)}"
     if edges[0] == edges[1]:
@@ -128,10 +142,15 @@ def _outcome(region: Region, names: Names) -> str:
     """Return who gets one of several regions: `h4 goes to you (3 edges to 0)`."""
     cells, edges = region
     if edges[0] == edges[1]:
-        return f"{_cells(cells)} are shared ({counted(edges[0], 'edge')} each)"
+        return f"{_cells(cells)} are shared ({_edges(region)})"
     winner = 0 if edges[0] > edges[1] else 1
-    decided = f"({counted(edges[winner], 'edge')} to {edges[1 - winner]})"
-    return f"{_cells(cells)} {'goes' if len(cells) == 1 else 'go'} to {names.who(winner)} {decided}"
+    return f"{_cells(cells)} {'goes' if len(cells) == 1 else 'go'} to {names.who(winner)} ({_edges(region)})"
+
+
+def _edges(region: Region) -> str:
+    """Return how many edges the sides have around a region: `3 edges to 0`, `2 edges each`."""
+    most, least = max(region.edges), min(region.edges)
+    return f"{counted(most, 'edge')} {'each' if most == least else f'to {least}'}"
 
 
 def _regions(before: KernelState, action: int, filled: Sequence[int]) -> list[Region]:

@@ -45,7 +45,7 @@ from engine.svg import (
     width_of,
 )
 from engine.terminal import LAST, SEATS
-from engine.words import unusual
+from engine.words import told_apart, unusual
 
 if TYPE_CHECKING:
     from engine.state import KernelState
@@ -106,7 +106,7 @@ def picture(state: KernelState, names: tuple[str, ...], narrow: bool) -> str:
         parts += tiles
     parts += [_seat(state, seat, names[seat], top + ROW * seat, layout) for seat in range(record.players)]
     top += ROW * record.players + 8
-    last = _last_words(state, top, layout)
+    last = _last_words(state, names, top, layout)
     return drawing(layout.width, top + 30 * bool(last), f"{state.game.spec}: {state.position}", *parts, *last)
 
 
@@ -134,7 +134,7 @@ def _status(state: KernelState, names: tuple[str, ...]) -> str:
     if state.current_player() == TERMINAL:
         return f"over after {record.turn} turns{unusual(state.ended)}"
     if state.current_player() == CHANCE:
-        return f"turn {record.turn + 1}, roll: {_in_words(ACTIONS[FIGHTS + record.fight])}"
+        return f"turn {record.turn + 1}, roll: {_in_words(ACTIONS[FIGHTS + record.fight], names)}"
     when = "setting up" if record.phase in (ARRANGE, PLACE) else f"turn {record.turn + 1}"
     return f"{when}, {names[record.seat]} to move"
 
@@ -206,13 +206,14 @@ def _free_sides(record: np.record, seat: int, left: float, top: float, layout: L
     taken = {(int(record.x[other]), int(record.y[other])) for other in range(record.players) if on_table(record, other)}
     strips, tile, thick = [], layout.tile, STRIP - 3
     long, style = tile - 8, {"rx": 6, "fill": TO_MOVE, "stroke": INK, "stroke_dasharray": "3 4"}
-    for x, y in STEPS:
+    for (x, y), side in zip(STEPS, SIDE_WORDS.values(), strict=True):
         place = int(record.x[seat]) + x, int(record.y[seat]) + y
         if place not in taken:
             width, height = (thick, long) if x else (long, thick)
             middle_x, middle_y = (start + tile / 2 + (tile + STRIP) / 2 * step for start, step in ((left, x), (top, y)))
             corner = {"x": middle_x - width / 2, "y": middle_y - height / 2}
-            strips.append(element("rect", **corner, width=width, height=height, **style, **control(place_part(*place))))
+            control_of = control(place_part(*place), f"{side} tile {seat}")
+            strips.append(element("rect", **corner, width=width, height=height, **style, **control_of))
     return strips
 
 
@@ -311,7 +312,7 @@ def _fallen(state: KernelState, seat: int, space: int, middle: tuple[float, floa
     return lying(*middle, 2 - LETTERS.index(letter), SEAT_COLOURS[seat], 0.8 * scale, -20, opacity=0.45)
 
 
-def _last_words(state: KernelState, top: float, layout: Layout) -> list[str]:
+def _last_words(state: KernelState, names: tuple[str, ...], top: float, layout: Layout) -> list[str]:
     """Draw the last ply in words, and the dice of a fight in the colours of those who rolled them."""
     last = last_ply(state)
     if not last.text:
@@ -319,7 +320,7 @@ def _last_words(state: KernelState, top: float, layout: Layout) -> list[str]:
     fight, _, dice = last.text.partition(" ")
     rolled = "x" in fight and bool(dice)
     left, right = 16, layout.width - 16 - rolled * 2 * (DIE + 6)
-    parts = [text(left, top + 14, fitted(f"last: {_in_words(fight)}", right - left, 15), 15, fill=MARK)]
+    parts = [text(left, top + 14, fitted(f"last: {_in_words(fight, names)}", right - left, 15), 15, fill=MARK)]
     if rolled:
         rollers = (int(state.record.seat), int(fight[2]))
         for place, (face, seat) in enumerate(zip(dice.split("-"), rollers, strict=True)):
@@ -328,8 +329,8 @@ def _last_words(state: KernelState, top: float, layout: Layout) -> list[str]:
     return parts
 
 
-def _in_words(name: str) -> str:
-    """Return an action or an outcome in words; tiles go by the numbers on them."""
+def _in_words(name: str, names: tuple[str, ...]) -> str:
+    """Return an action or an outcome in words."""
     if "x" in name:
         return f"{SIZE_WORDS[name[0]]} against {SIZE_WORDS[name[3]]}"
     if not name[0].isdigit():
@@ -337,9 +338,15 @@ def _in_words(name: str) -> str:
     if name[1] == "-":
         return f"dice {name[0]} and {name[2]}"
     if name[1] == "r":
-        return f"tile {name[0]} rotated by {90 * int(name[2])}°"
-    where = "first" if name[2] == "*" else f"{SIDE_WORDS[name[3]]} tile {name[2]}"
-    return f"tile {name[0]} {'placed' if name[1] == '@' else 'moved'} {where}"
+        return f"{_whose(names, name[0])} tile rotated by {90 * int(name[2])}°"
+    where = "first" if name[2] == "*" else f"{SIDE_WORDS[name[3]]} {_whose(names, name[2], 'yours')}"
+    return f"{_whose(names, name[0])} tile {where}"
+
+
+def _whose(names: tuple[str, ...], seat: str, yours: str = "your") -> str:
+    """Return a player as the owner of a tile: `yours` for you, or `greedy's`."""
+    name = told_apart(names, int(seat))
+    return yours if name == "you" else f"{name}'s"
 
 
 def _label(coordinate: int | None) -> str:

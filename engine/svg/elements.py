@@ -66,9 +66,12 @@ def button(x: float, y: float, width: float, words: str, part: str, height: floa
     )
 
 
-def control(part: str) -> dict[str, object]:
-    """Return the attributes of a part that is seen only where drawings can be clicked."""
-    return {"class": "control", "data_part": part, "opacity": 0}
+def control(part: str, label: str = "") -> dict[str, object]:
+    """Return the attributes of a part that is seen only where drawings can be clicked.
+
+    `label` is what it is called, where its name does not say it; players' tiles are `tile 0` and so on there.
+    """
+    return {"class": "control", "data_part": part, "opacity": 0, **({"data_label": label} if label else {})}
 
 
 BOLD_WIDTH = 1.12

@@ -164,7 +164,7 @@ def test_an_address_with_a_ply_a_link_and_the_slider_show_that_ply(matches, visi
     settled(page, 3)
     page.locator('[data-go="next"]').click()
     event = page.evaluate("Number(location.hash.slice(1))")
-    assert event > 3 and "loses" in page.locator("#caption").text_content()
+    assert event > 3 and "score falls by" in page.locator("#caption").text_content()
     assert len(match.moves) > event
 
 
@@ -208,7 +208,7 @@ def test_mistakes_and_captures_are_gone_to_by_their_kind(expected, visit):
     _, path = expected
     page = visit(path)
     page.wait_for_selector("#controls:not([hidden])")
-    for kind, word in (("mistake", "less than before"), ("capture", "loses")):
+    for kind, word in (("mistake", "less than before"), ("capture", "score falls by")):
         page.keyboard.press("Home")
         page.select_option("#kind", kind)
         page.locator('[data-go="next"]').click()

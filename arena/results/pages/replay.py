@@ -13,6 +13,7 @@ from arena.core.errors import StoreError
 from arena.core.files import write_file
 from arena.match.alarm import GAME_CPU_SECONDS, Alarm
 from arena.match.game_faults import TimeUp
+from arena.match.person import is_person
 from arena.match.replay import Ply, follow, game_of
 from arena.match.stored import StoredMatch
 from arena.results.pages.templates import notation, single_file
@@ -78,6 +79,7 @@ def replay_values(match: StoredMatch) -> tuple[dict[str, Any], dict[str, Any]]:
         "clocks": _clocks(match),
         "players": match.players,
         "bots": names.labels,
+        "persons": [is_person(bot) for bot in match.bots],
     }
     name = match.id
     return data, {
@@ -252,12 +254,12 @@ class _Mistakes:
 
 def _marks(before: State, after: State, names: Names) -> list[Mark]:
     """Return marks of events in a ply: seats whose score fell."""
-    fallen = [
-        seat
-        for seat, (old, new) in enumerate(zip(before.scores() or (), after.scores() or (), strict=True))
+    scores = zip(before.scores() or (), after.scores() or (), strict=True)
+    return [
+        ("capture", f"{names.whose(seat)} score falls by {old - new:g}")
+        for seat, (old, new) in enumerate(scores)
         if new < old
     ]
-    return [("capture", f"{names.does(seat, 'lose')} {before.game.type.score_unit}") for seat in fallen]
 
 
 def _clocks(match: StoredMatch) -> list[list[int]]:

@@ -7,11 +7,13 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from arena.core.errors import ArenaError
+from arena.match.person import PERSON
 from arena.registry.discovery import named_bots
 from arena.registry.models import ONNX_BOT as MODELS
 from arena.registry.submissions import submitted
+from arena.results.pages.templates import game_title
+from arena.sessions.narration import told
 from arena.sessions.registry import MAX_SESSIONS, RegisteredSession, SessionRegistry
-from arena.sessions.setup import PERSON
 from arena.web import play_data
 from arena.web.ladder import bot_choices
 from arena.web.lessons import lessons_of
@@ -23,7 +25,7 @@ from engine import EngineError, Parameter, game_names, game_type, load_game
 from engine.game_types import GameType
 from engine.registry import is_provided
 from engine.specs import split_game_spec
-from engine.words import colour_name
+from engine.words import Names, colour_name
 
 NO_SESSION = "there is no such match (any more): matches end with the server, and a day after they were last looked at"
 
@@ -115,7 +117,7 @@ def _choices(option: Parameter) -> Sequence[str]:
 def _own_session(entry: RegisteredSession) -> OwnSession:
     session = entry.session
     others = " and ".join(dict.fromkeys(session.setup.seats))
-    return OwnSession(entry.id, f"{session.game.type.title}: {others}", session.phase)
+    return OwnSession(entry.id, f"{game_title(session.game.spec)}: {others}", session.phase)
 
 
 def session_page(links: Links, entry: RegisteredSession, values: Mapping[str, Any], limits: Sequence[int]) -> Page:
@@ -142,11 +144,13 @@ def session_page(links: Links, entry: RegisteredSession, values: Mapping[str, An
 
 def analysis_page(links: Links, fields: Mapping[str, str], budgets: Sequence[int]) -> Page:
     """Return the analysis board; the address says which position."""
-    error, status, state, game = "", 200, None, None
+    error, status, state, game, played = "", 200, None, None, ""
     try:
         kind, spec, players = _chosen(fields)
         game = load_game(spec, players)
         _, state = play_data.asked(game, fields.get("position", ""), fields.get("moves", ""))
+        if then := fields.get("played", ""):
+            played = told(state, state.string_to_action(then), Names.of_colours(players)).text
     except (ArenaError, EngineError) as problem:
         error, status = str(problem), 400
         kind, spec, players = _fallback(fields)
@@ -163,6 +167,7 @@ def analysis_page(links: Links, fields: Mapping[str, str], budgets: Sequence[int
         players=players,
         position=fields.get("position", "")[:4000],
         moves=fields.get("moves", "")[:4000],
+        played=played,
         budgets=budgets,
         error=error,
         ready=state is not None,

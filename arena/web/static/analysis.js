@@ -39,6 +39,8 @@ async function show() {
     return;
   }
   now = data;
+  const played = document.getElementById("played");
+  if (played) played.hidden = moves.join(" ") !== page.dataset.moves;
   board.show(data, data.over ? "The match is over here." : data.rolls ? "Dice are due: choose how they fall below the board." : "");
   if (data.rolls) find("status").textContent = `${data.prompt.text} Choose how the dice fall.`;
   else tell(find("status"), data.prompt);

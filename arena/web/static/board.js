@@ -158,16 +158,23 @@ export class Board {
     }
   }
 
+  /** A player as an owner. @param {string} seat */
+  whose(seat) {
+    const owner = this.players[Number(seat)] ?? `seat ${seat}`;
+    return owner === "You" ? "your" : `${owner}'s`;
+  }
+
   /** What a part is called, with its player's name and its size in a word. @param {string} part */
   label(part) {
+    const drawn = [...this.place.querySelectorAll("[data-label]")].find((each) => each.getAttribute("data-part") === part);
+    if (drawn) return (drawn.getAttribute("data-label") ?? "").replace(/tile (\d)/, (_, seat) => `${this.whose(seat)} tile`);
     const turn = /^turn-(\d)$/.exec(part);
     if (turn) return turn[1] === "0" ? "not turned" : `${90 * Number(turn[1])}° clockwise`;
     const ring = /^tile-([LMSO]{2,})$/.exec(part);
     if (ring) return `${[...ring[1]].map((letter) => SIZES[letter]).join(", ")}, clockwise`;
     const found = /^(hand|fighter|tile)-(\d)(?:-(\w))?$/.exec(part);
     if (!found) return words(part);
-    const owner = this.players[Number(found[2])] ?? `seat ${found[2]}`;
-    const own = owner === "You" ? "your" : `${owner}'s`;
+    const own = this.whose(found[2]);
     const size = SIZES[found[3]] ?? found[3];
     if (found[1] === "hand") return `${own} ${size} piece in hand`;
     if (found[1] === "tile") return `${own} tile`;
@@ -220,8 +227,14 @@ export class Board {
     this.asked = parts;
     const told = await this.ask("why", query(parts)).catch(() => null);
     if (this.asked !== parts) return;
-    this.explain.textContent = told?.why || `${this.label(name)} is not a legal target${after}: choose one of the marked parts.`;
+    this.refusal(told?.why || `${this.label(name)} is not a legal target${after}: choose one of the marked parts.`);
     if (told?.section) this.explain.append(" ", ruleLink(told));
+  }
+
+  /** Say why a click does nothing, where whoever clicked sees it. @param {string} why */
+  refusal(why) {
+    this.explain.textContent = why;
+    if (why) this.explain.scrollIntoView({ block: "nearest" });
   }
 
   /** Say what is to be clicked after the parts chosen. */
@@ -238,7 +251,7 @@ export class Board {
     this.asked = null;
     if (!name) {
       if (target instanceof Element && target.closest("svg")) {
-        this.explain.textContent = this.why || (this.legal.length ? "That is no part to click: choose one of the marked ones." : "");
+        this.refusal(this.why || (this.legal.length ? "That is no part to click: choose one of the marked ones." : ""));
       }
       return false;
     }
@@ -249,7 +262,7 @@ export class Board {
   /** @param {string} name */
   pick(name) {
     if (!this.legal.length) {
-      this.explain.textContent = this.why || "Choose from the list of actions below the board.";
+      this.refusal(this.why || "Choose from the list of actions below the board.");
       return;
     }
     if (this.chosen.includes(name) && !this.next().has(name)) {
@@ -303,15 +316,14 @@ export class Board {
   type(event) {
     if (event.ctrlKey || event.altKey || event.metaKey || !/^[A-Za-z0-9]$/.test(event.key) || !this.legal.length) return;
     const now = performance.now();
-    this.typed = (now - this.typedAt < TYPING_MILLISECONDS ? this.typed : "") + event.key.toLowerCase();
-    this.typedAt = now;
     const ends = new Map([...this.next()].filter(Boolean).map((part) => [part, part.slice(part.lastIndexOf("-") + 1).toLowerCase()]));
+    const letter = event.key.toLowerCase();
+    const typed = (now - this.typedAt < TYPING_MILLISECONDS ? this.typed : "") + letter;
+    this.typed = [...ends.values()].some((end) => end.startsWith(typed)) ? typed : letter; // what nothing begins with was a slip
+    this.typedAt = now;
     const same = [...ends].filter(([, end]) => end === this.typed).map(([part]) => part);
     const longer = [...ends].some(([, end]) => end !== this.typed && end.startsWith(this.typed));
-    if (!same.length) {
-      if (!longer) this.typed = event.key.toLowerCase();
-      return;
-    }
+    if (!same.length) return;
     this.byKeys = true;
     event.preventDefault();
     const element = [...this.place.querySelectorAll(".can")].find((part) => part.getAttribute("data-part") === same[0]);
@@ -429,10 +441,10 @@ export function die(face) {
 }
 
 /**
- * Show every action as a button; with a preview of what it leads to, where the board cannot be clicked.
+ * Show every action as a button, with what it does in words; with a drawing too, where the board cannot be clicked.
  * @param {Position} position
  * @param {(action: Action) => void} choose
- * @param {(action: Action) => Promise<{svg?: string} | null>} preview
+ * @param {(action: Action) => Promise<{svg?: string, says?: string} | null>} preview
  */
 export function list(position, choose, preview) {
   const place = find("actions");
@@ -446,10 +458,11 @@ export function list(position, choose, preview) {
     button.addEventListener("click", () => choose(each));
     const show = async () => {
       const after = await preview(each);
-      const svg = after?.svg ? drawing(after.svg) : null;
-      if (svg && place.contains(button)) seen.replaceChildren(make("p", { class: "faint" }, `after ${each.text}:`), svg);
+      if (!after?.says || !place.contains(button)) return;
+      const svg = !position.touch && after.svg ? drawing(after.svg) : null;
+      seen.replaceChildren(make("p", { class: "faint" }, `${each.text}: ${after.says}`), ...(svg ? [svg] : []));
     };
-    if (!position.touch && !position.rolls) {
+    if (!position.rolls) {
       button.addEventListener("mouseenter", show);
       button.addEventListener("focus", show);
     }
@@ -501,7 +514,7 @@ export function showFound(found, withActions, choose, players = []) {
     return make(
       "tr",
       {},
-      make("td", {}, word),
+      make("td", {}, word, make("small", { class: "says" }, each.says)),
       make("td", { class: "number" }, each.visits.toLocaleString()),
       make("td", { class: "number" }, value),
       make("td", { class: "line" }, each.line.join(" ")),

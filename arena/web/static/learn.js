@@ -54,10 +54,11 @@ async function choose(action) {
   const task = tasks[number];
   const right = task.solutions.includes(action.text);
   const [told, after] = await Promise.all([ask(`${root}/analysis/told?${query()}&action=${action.action}`), ask(`${root}/analysis/state?${query(action.text)}`)]);
-  if (after && !after.error) board.show({ ...after, legal: [] }, "The task is done: go on below.", told?.motions ?? []);
+  if (after && !after.error) board.show({ ...after, legal: [] }, right ? "The task is done: go on below." : "Press Try again below: the task begins where it began.", told?.motions ?? []);
   const what = told?.text ? `${told.text} ` : "";
   find("status").textContent = right ? "Done: go on below the board." : "Not yet: see below the board.";
   find("praise").textContent = right ? `Well done. ${what}${task.praise}` : `That is legal, but not the task. ${what}${task.hint}`;
+  find("praise").classList.toggle("missed", !right);
   find("praise").hidden = false;
   if (right) solved.add(number);
   const last = number === tasks.length - 1;

@@ -69,7 +69,7 @@ function show(data, again = false) {
   if (moved) {
     hinting = false;
     find("found").hidden = true;
-    find("values").hidden = !input("bars").checked;
+    find("values").hidden = data.phase === "over" || !input("bars").checked;
   }
   if (data.phase === "over" && data.line) complain(data.line);
   shown = null;
@@ -87,7 +87,7 @@ function show(data, again = false) {
   find("seed").textContent = data.seed;
   input("back").disabled = !data.back;
   input("resign").disabled = !data.turn;
-  input("hint").disabled = data.seat < 0;
+  input("hint").disabled = data.seat < 0 || data.phase === "over";
   ending(data);
   if (data.analysis) find("analyse").setAttribute("href", data.analysis);
   moves(data);
@@ -101,6 +101,8 @@ function draw(data, motions = []) {
   status.dataset.turn = data.turn ? "1" : "";
   status.dataset.phase = data.phase;
   board.show(data, data.turn ? "" : data.prompt.text, motions);
+  find("board").classList.toggle("stopped", data.phase === "over" && !data.over); // somebody has forfeited
+  find("news-box").hidden = !data.plies.length;
   tell(status, data.prompt);
 }
 
@@ -112,6 +114,8 @@ function ending(data) {
   if (keep) keep.hidden = Boolean(data.kept);
   find("turned").hidden = !data.turned;
   if (data.turned) find("turned").setAttribute("href", data.turned);
+  find("turned").textContent = data.turned_words;
+  if (data.plies.some((/** @type {any} */ ply) => ply.rolled >= 0)) for (const each of document.querySelectorAll(".luck")) each.textContent = "dice";
   find("kept").hidden = !data.kept;
   if (data.kept) {
     const replay = make("a", { href: data.replay }, "Step through it");
@@ -128,12 +132,11 @@ function news(data) {
   const latest = Math.max(plies.length - (narrow.matches ? NARROW_NEWS : WIDE_NEWS), 0);
   const since = data.you === null ? latest : Math.max(mine, 0);
   const first = Math.max(since, latest);
-  const items = plies.slice(since).map((ply) => make("li", { class: line(ply) }, ...told(ply)));
+  const items = plies.slice(since).map((ply, at) => make("li", { class: line(ply) }, ...told(ply), " ", step(since + at + 1, "show")));
   place.replaceChildren(...items.splice(first - since));
   find("earlier").hidden = !items.length;
   find("earlier-title").textContent = `Show ${items.length} more${mine < 0 ? "" : " since your last choice"}`;
   find("earlier-news").replaceChildren(...items);
-  find("news-box").hidden = !plies.length;
 }
 
 /** @param {any} ply */
@@ -173,16 +176,22 @@ function row(seat, number, timed) {
   );
 }
 
+/** A link to the position after a ply. @param {number} ply @param {string} text @param {string} [kind] */
+function step(ply, text, kind = "step") {
+  const link = make("a", { href: `#${ply}`, class: kind, ...(kind === "step" ? { "aria-label": `show ply ${ply}` } : {}) }, text);
+  link.addEventListener("click", (event) => {
+    event.preventDefault();
+    look(ply);
+  });
+  return link;
+}
+
 /** @param {any} data */
 function moves(data) {
   const place = find("moves");
   place.replaceChildren(
     ...data.plies.map((/** @type {any} */ ply, /** @type {number} */ number) => {
-      const link = make("a", { href: `#${number + 1}`, class: ply.seat < 0 ? "dice" : `seat-${ply.seat}` }, ply.text);
-      link.addEventListener("click", (event) => {
-        event.preventDefault();
-        look(number + 1);
-      });
+      const link = step(number + 1, ply.text, ply.seat < 0 ? "dice" : `seat-${ply.seat}`);
       const item = make("li", {}, link, make("small", {}, " ", ...told(ply)));
       if (ply.note) item.append(make("small", { class: "faint" }, ` ${ply.note}`));
       return item;
@@ -206,6 +215,8 @@ async function showAt(ply) {
   if (!then || then.error) return complain(then?.error ?? "");
   shown = ply;
   board.show(then, "This is an earlier position.");
+  find("board").classList.remove("stopped");
+  find("news-box").hidden = true; // it is of the end of the match
   const link = make("button", { type: "button" }, "Back to the match");
   link.addEventListener("click", () => look(now.plies.length));
   const words = ply ? now.plies[ply - 1].told.text : "The start.";
@@ -263,7 +274,7 @@ async function follow() {
 async function search() {
   for (;;) {
     await sleep(document.hidden ? 1000 : 200);
-    if (!now || document.hidden || shown !== null || now.seat < 0 || !(hinting || input("bars").checked)) continue;
+    if (!now || document.hidden || shown !== null || now.seat < 0 || now.phase === "over" || !(hinting || input("bars").checked)) continue;
     try {
       const found = await change(`${base}/found?limit=${input("budget").value}`);
       if (!found || found.error) {
@@ -292,7 +303,7 @@ find("hint").addEventListener("click", () => {
 });
 find("see").addEventListener("click", replayEnd);
 input("bars").addEventListener("change", () => {
-  find("values").hidden = !input("bars").checked;
+  find("values").hidden = now?.phase === "over" || !input("bars").checked;
   if (!input("bars").checked && !hinting) find("found").hidden = true;
 });
 for (const [id, fields] of /** @type {[string, Record<string, string>][]} */ ([["again", {}], ["same", { same: "1" }], ["other-seats", { turned: "1" }]])) {

@@ -66,7 +66,7 @@ def expecting(**evaluations):
 
 
 def test_a_match_turns_where_evaluations_differ_most():
-    assert largest_swing(expecting(p0=(0.1, -0.1), p4=(0.2, -0.2), p6=(-0.6, 0.6), p9=(-0.9, 0.9))) == 4
+    assert largest_swing(expecting(p0=(0.1, -0.1), p4=(0.2, -0.2), p6=(-0.6, 0.6), p9=(-0.9, 0.9))) == (4, 6)
     assert largest_swing(expecting(p0=(0.1, -0.1), p4=(0.15, -0.15))) is None
     assert largest_swing(expecting(p3=(0.1, -0.1))) is None
-    assert largest_swing(expecting(p0=(0.5, -0.5), p2=None, p3=(-0.5, 0.5))) == 0
+    assert largest_swing(expecting(p0=(0.5, -0.5), p2=None, p3=(-0.5, 0.5))) == (0, 3)

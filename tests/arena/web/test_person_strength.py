@@ -7,7 +7,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from arena.sessions.setup import PERSON, SessionSetup
+from arena.match.person import PERSON
+from arena.sessions.setup import SessionSetup
 from arena.web.ladder import ladder, rungs_of
 from arena.web.person_strength import (
     MIN_MATCHES,

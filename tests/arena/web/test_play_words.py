@@ -58,7 +58,7 @@ def test_words_of_a_game_that_are_no_sentence_take_no_page_away(monkeypatch, sai
 def test_the_head_of_a_page_says_what_is_due():
     seats = [YOU, GREEDY]
     names = names_for(seats, True)
-    assert status_of(shown(seats, Phase.THINKING), names, False).text == "You are thinking."
+    assert status_of(shown(seats, Phase.THINKING), names, False).text == "One moment."
     assert status_of(shown(seats, Phase.FAILED, line="no bot"), names, False).text == "The match failed: no bot"
     assert status_of(shown(seats, Phase.PREPARING, line="compiling"), names, False).text == "Compiling."
     assert status_of(shown(seats, Phase.PREPARING), names, False).text == "The match is being prepared."

@@ -110,9 +110,10 @@ def caught_in(words, board, placed_at):
     if not words:
         return {}
     if words[0].isdigit():
-        number, owners, squares = whole(r"(\d) mids of (.*), on (.*)", words)
+        number, owners, squares, flanks = whole(r"(\d) mids of (.*), on (.*), between it and (.*)", words)
         found = {each: board[naive.ROWS.index(each[0]), naive.HEADERS.index(each[1])] for each in row(squares)}
         assert len(found) == int(number) and {f"P{mid[0]}" for mid in found.values()} == set(row(owners))
+        assert row(flanks) == [beyond(each, board, placed_at) for each in row(squares)]
         return found
     words, _, powers = words.partition(", between it and ")
     found, flanks = {}, {}
@@ -123,7 +124,9 @@ def caught_in(words, board, placed_at):
     for square, flank in flanks.items():
         assert (flank is not None) == (len(found) == 2)
         assert flank is None or flank == beyond(square, board, placed_at)
-    if powers:
+    if len(found) == 3:
+        assert row(powers) == [beyond(each, board, placed_at) for each in found]
+    elif powers:
         flank, near, far, prey = whole(r"(..) \((.) and (.) against (.)\)", powers)
         ((square, mid),) = found.items()
         assert flank == beyond(square, board, placed_at)
@@ -131,7 +134,7 @@ def caught_in(words, board, placed_at):
         pips = [naive.SIZES.index(letter) + 1 for letter in (board[placed_at][1], board[end][1], mid[1])]
         assert [int(near), int(far), int(prey)] == pips
     else:
-        assert len(found) in (2, 3)
+        assert len(found) == 2
     return found
 
 

@@ -28,8 +28,10 @@ def prompt(said):
     )
     assert (tile, int(who)) == (side, "sl".index(mover))
     odin = said.options.get("variant") == "odin"
-    expected = ", or declare too that no ice is left, which ends the match" if flag == "d" else ""
-    first = f", or declare that no ice is left: the match ends if P{1 - int(who)} declares too"
+    too = ", or declare too that no ice is left: ice then counts as blizzard, and the match ends"
+    expected = too if flag == "d" else ""
+    other = f"P{1 - int(who)} declares"
+    first = f", or declare that no ice is left: if {other} too, ice counts as blizzard and the match ends"
     assert rest == (expected or first * odin)
     board = cells_of(said.position)
     ice = {f"cell-{cell}" for cell, letter in board.items() if letter == "."}
@@ -55,7 +57,7 @@ def told(said):
     if said.action == "declare":
         if flag == "d":
             (shares,) = whole(rf"P{seat} declares too, which ends the match: (.*)", words)
-            check_shares(shares, after, filled)
+            check_shares(shares, after, filled, empty(after))
         else:
             assert words == f"P{seat} declares that no ice is left" and not filled
         return
@@ -65,7 +67,7 @@ def told(said):
         over = said.after.split(" ")[1] == "-"
         assert bool(what) == over
         if over:
-            check_shares(what.removeprefix(" and leaves no ice: "), after, filled)
+            check_shares(what.removeprefix(" and leaves no ice: "), after, filled, empty(after))
         return
     if not filled:
         assert what == ""
@@ -81,12 +83,17 @@ def check_enclosed(what, board, after, filled, ran_out):
     assert all(board[near] != "." for one in regions for cell in one for near in neighbours(board, cell))
     words, _, why = what.removeprefix(" and encloses ").partition(": ")
     if len(regions) > 1 or ran_out:
-        assert words == f"{len(regions)} region{'s' * (len(regions) > 1)}"
+        number, _, decided = whole(r"(\d+) regions?( \((.*)\))?", words)
+        assert int(number) == len(regions) and ("regions" in words) == (len(regions) > 1)
+        assert (decided is not None) == (len(regions) == 1)
+        if decided is not None:
+            around = [board[near] for cell in next(iter(regions)) for near in neighbours(board, cell)]
+            assert decided == edges_in_words(around.count("s"), around.count("l"))
         if "(" in why:
             assert not ran_out
             check_outcomes(why, board, after, regions)
         else:
-            check_shares(why, after, filled)
+            check_shares(why, after, filled, sum(after[cell] not in "sl" for one in regions for cell in one))
         return
     (one,) = regions
     assert one == filled
@@ -116,11 +123,17 @@ def outcome(board, after, one):
     """Return what is to be told of a region, who gets it by which edges; regions of as many cells read the same."""
     around = [board[near] for cell in one for near in neighbours(board, cell)]
     sea, land = around.count("s"), around.count("l")
+    decided = edges_in_words(sea, land)
     if sea == land:
-        return "are shared", f"{sea} edge{'s' * (sea > 1)} each"
-    most, winner = max(sea, land), 0 if sea > land else 1
+        return "are shared", decided
+    winner = 0 if sea > land else 1
     assert all(after[cell] == "sl"[winner] for cell in one)
-    return f"{'goes' if len(one) == 1 else 'go'} to P{winner}", f"{most} edge{'s' * (most > 1)} to {min(sea, land)}"
+    return f"{'goes' if len(one) == 1 else 'go'} to P{winner}", decided
+
+
+def edges_in_words(sea, land):
+    most = max(sea, land)
+    return f"{most} edge{'s' * (most > 1)} " + ("each" if sea == land else f"to {min(sea, land)}")
 
 
 def region(board, start):
@@ -130,8 +143,14 @@ def region(board, start):
     return found
 
 
-def check_shares(words, after, filled):
-    """Check `12 cells go to P0 and 9 to P1`."""
+def empty(board):
+    return sum(letter not in "sl" for letter in board.values())
+
+
+def check_shares(words, after, filled, left):
+    """Check `12 cells go to P0 and 9 to P1, 5 stay empty`."""
+    words, _, stay = words.partition(", ")
+    assert stay == (f"{left} stay{'s' * (left == 1)} empty" if left and filled else "")
     counts = {seat: sum(after[cell] == "sl"[seat] for cell in filled) for seat in (0, 1)}
     shares = [] if words == "no cell is filled" else row(words)
     claimed = [whole(r"(\d+)(?: cells? goe?s?)? to P(\d)", share) for share in shares]

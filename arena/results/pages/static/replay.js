@@ -3,7 +3,7 @@
   const packed = Uint8Array.from(atob(document.getElementById("data").textContent), (c) => c.charCodeAt(0));
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
   const match = await new Response(stream).json();
-  const { plies, pictures, narrow, elements, texts, clocks, players, bots } = match;
+  const { plies, pictures, narrow, elements, texts, clocks, players, bots, persons } = match;
   const LEAST_SCALE = 0.92; // the smallest letters of drawings, of 12 units, are then 11 pixels
   const slim = matchMedia("(max-width: 50rem)"); // as in board.js
   const part = (id) => document.getElementById(id);
@@ -109,7 +109,7 @@
     const { seat, roller, text, says, by, marks } = plies[ply - 1];
     const who = seat !== null ? bots[seat] : roller !== null && roller >= 0 ? `dice of ${bots[roller]}` : "chance";
     const how = by === "bot" || by === "dice" ? "" : ` (${by})`;
-    return `Ply ${ply} of ${plies.length}: ${says || who} (${text})${how}${marks.map((mark) => `; ${mark}`).join("")}`;
+    return `Ply ${ply} of ${plies.length} (${text}): ${says || who}${how}${marks.map((mark) => ` ${mark}.`).join("")}`;
   }
 
   function showShare(ply) {
@@ -150,7 +150,7 @@
 
   function showClocks(ply) {
     for (const [seat, used] of total(ply).entries()) {
-      part(`clock-${seat}`).textContent = seconds(used / 1e6);
+      part(`clock-${seat}`).textContent = persons[seat] ? "" : seconds(used / 1e6);
       part(`bar-${seat}`).style.width = `${(100 * used) / most}%`;
     }
   }
