@@ -225,6 +225,8 @@ def test_the_next_task_and_another_try_begin_at_the_words_of_the_task(visit):
     expect(page.locator("#praise")).to_contain_text("That is legal, but not the task. You put a large piece")
     expect(page.locator("#praise")).to_contain_text(lesson.hint)
     expect(page.locator("#praise")).to_be_in_viewport()
+    click(page.locator('#board [data-part="slot-8"]').first)
+    expect(page.locator("#explain")).to_contain_text("Press Try again")
     page.click("#again")
     expect(page.locator("#task")).to_be_in_viewport(ratio=1)
     for name in ("hand-0-S", "slot-8"):
@@ -295,6 +297,16 @@ def test_an_illegal_click_explains_itself_and_a_move_is_taken_back(visit):
     expect(page.locator("#words")).to_have_text(before)
 
 
+def test_on_a_phone_the_reason_of_a_refusal_comes_into_sight(visit):
+    page = visit("play?game=magic_mids&players=3", PHONE, touch=True)
+    sit(page, seed="5")
+    page.evaluate("scrollTo(0, 0)")
+    expect(page.locator("#explain")).not_to_be_in_viewport()
+    page.locator('#board [data-part="cell-a2"]').tap()
+    expect(page.locator("#explain")).to_contain_text("first")
+    expect(page.locator("#explain")).to_be_in_viewport(ratio=1)
+
+
 def test_a_click_on_a_fighter_means_its_tile_where_tiles_are_chosen_and_places_in_vain_explain_themselves(visit):
     page = visit("analysis?game=pyramid_punch&players=3")
     page.fill("#position", "LMSO@0,0/LMSO@1,0/LMSO@2,0 0 m 0")
@@ -328,7 +340,12 @@ def test_how_a_match_ended_is_shown_up_to_what_the_last_move_did(visit):
     ]
     shown = [(int(each[1]), int(each[2])) for each in said if each]
     assert shown == [(ply, plies) for ply in range(plies - 3, plies + 1)]
-    assert said[-2][3] == last
+    assert last.startswith(said[-2][3])
+    page.locator("#news li a").first.click()
+    expect(page.locator("#status")).to_contain_text(re.compile(f"After ply [0-9]+ of {plies}"))
+    expect(page.locator("#news-box")).to_be_hidden()
+    page.click("text=Back to the match")
+    expect(page.locator("#news-box")).to_be_visible()
 
 
 def test_parts_of_pyramid_punch_are_called_by_words(visit):
@@ -357,12 +374,25 @@ def test_everything_can_be_done_by_keys(visit):
     moved(page, plies)
 
 
+def test_a_slip_of_the_keys_does_not_swallow_the_next_letter(visit):
+    page = visit("play?game=epicycle&players=2")
+    sit(page, seed="3")
+    page.locator("#board .can").first.focus()
+    page.keyboard.press("x")
+    page.keyboard.press("s")
+    expect(page.locator("#board .picked")).to_have_attribute("data-part", "hand-0-S")
+
+
 def test_a_hint_and_win_bars_come_from_a_search(visit):
     page = visit("play?game=epicycle&players=2")
     sit(page)
     page.click("#hint")
-    expect(page.locator("#found tbody tr").first).to_be_visible()
+    expect(page.locator("#found tbody tr").first).to_contain_text("You put a ")
     expect(page.locator("#values .value-bar")).to_have_count(2)
+    page.locator("#actions-box summary").click()
+    expect(page.locator("#preview")).to_be_hidden()
+    page.locator("#actions button").first.hover()
+    expect(page.locator("#preview")).to_contain_text("You put a ")
 
 
 def test_a_move_counts_though_the_answer_to_the_one_before_is_still_on_its_way(visit):
@@ -395,6 +425,8 @@ def test_resigning_and_a_rematch(visit):
     sit(page)
     page.click("#resign")
     expect(page.locator("#status")).to_have_text("You lost: you resigned.")
+    expect(page.locator("#board.stopped")).to_be_visible()
+    expect(page.locator("#hint")).to_be_disabled()
     before = page.url
     page.click("#again")
     page.wait_for_url(lambda url: url != before)

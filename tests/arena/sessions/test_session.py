@@ -113,6 +113,36 @@ def test_a_move_taken_back_and_made_again_leads_to_the_same_match_with_bots_that
     assert again.ranks == before.ranks
 
 
+EXPECTS = '''
+from bots import Bot
+
+class Expects(Bot):
+    """Loses hope at its second move."""
+
+    def prepare(self):
+        self.asked = 0
+
+    def choose(self, state):
+        self.asked += 1
+        hope = 0.5 if self.asked < 2 else -0.5
+        self.evaluation = [hope if seat == self.seat else -hope for seat in range(2)]
+        return state.legal_actions()[0]
+'''
+
+
+def test_a_match_turned_at_the_choice_of_a_person_between_the_evaluations_that_differ_most(tmp_path):
+    (tmp_path / "expects.py").write_text(EXPECTS)
+    with session("epicycle", ("person", str(tmp_path / "expects.py")), seed=3, opening="none") as one:
+        view = play(one, first)
+        turned = view.turning_ply
+        bots = [number for number, ply in enumerate(view.plies) if ply.seat == 1 and not ply.forced]
+        assert view.has_turned and bots[0] < turned < bots[1] and view.plies[turned].seat == 0
+    with session("epicycle", ("person", "random"), seed=3, opening="none") as one:
+        view = play(one, first)
+        last = max(number for number, ply in enumerate(view.plies) if ply.seat == 0 and not ply.forced)
+        assert not view.has_turned and view.turning_ply == last
+
+
 def test_another_move_in_place_of_the_one_taken_back_leads_elsewhere():
     with session("epicycle", ("person", "greedy"), seed=3, opening="none") as one:
         view = until(one, Phase.WAITING)

@@ -10,6 +10,7 @@ from starlette.testclient import TestClient
 
 from arena.web.app import create_app
 from arena.web.safety import TOKEN_HEADER
+from engine.words import Names
 from tests.arena.web.conftest import ADDRESS
 from tests.support.tournaments import wait_until
 
@@ -221,9 +222,14 @@ def test_an_analysis_grows_and_finds_the_win(server, token):
         time.sleep(0.02)
     assert found["proven"]
     assert found["best"][0]["action"] == winning
-    assert server.get("/analysis", params=where).status_code == 200
+    says = state.tell(winning, Names.of_colours(2)).text
+    assert found["best"][0]["says"] == says
     preview = server.get("/analysis/preview", params={**where, "action": winning}).json()
-    assert preview["svg"].startswith("<svg")
+    assert preview["svg"].startswith("<svg") and preview["says"] == says
+    played = state.action_to_string(winning)
+    assert f"In the match: {says}" in server.get("/analysis", params={**where, "played": played}).text
+    assert "In the match" not in server.get("/analysis", params=where).text
+    assert server.get("/analysis", params={**where, "played": "no move"}).status_code == 400
 
 
 def searches():
