@@ -15,6 +15,8 @@ from connect_four.rules import BOARD, BOTTOM, COLUMN, COLUMNS, HEIGHT
 import engine
 from benchmarks.figures import Figure, Measured
 from bots import Bot, make_bot
+from bots.learned import Learned, LearnedMinimax, LearnedUCT
+from bots.learning.weights import missing_weights
 from bots.search.minimax import AlphaBeta
 from bots.search.uct import UCT
 from engine.kernel import routine
@@ -32,6 +34,13 @@ JUDGED_BOTS: tuple[tuple[type[Bot], dict[str, Value]], ...] = (
     (UCT, {"simulations": 10_000, "solve": True}),
     (AlphaBeta, {}),
 )
+LEARNED_BOTS: tuple[tuple[type[Bot], dict[str, Value]], ...] = (
+    (Learned, {}),
+    (LearnedMinimax, {"nodes": 10_000}),
+    (LearnedUCT, {"simulations": 1000, "solve": True}),
+    (LearnedUCT, {"simulations": 10_000, "solve": True}),
+)
+"""Where `arena train connect_four` has left weights."""
 SEEDS = 5
 """Seeds with which each bot is asked."""
 
@@ -44,7 +53,8 @@ class Problem(NamedTuple):
 
 
 def measure(full: bool) -> Measured:
-    for kind, params in JUDGED_BOTS:
+    trained = missing_weights(engine.load_game("connect_four", 2)) is None
+    for kind, params in (*JUDGED_BOTS, *(LEARNED_BOTS if trained else ())):
         spec = f"{kind.name}:{','.join(f'{name}={value}' for name, value in params.items())}".rstrip(":")
         yield Figure(
             spec, share_of_best(kind, params, POSITIONS if full else POSITIONS // 5), "of moves right", "higher"

@@ -358,6 +358,10 @@ def test_parts_of_pyramid_punch_are_called_by_words(visit):
     )
     page.locator('#board [data-part="tile-0"].can').click()
     expect(page.locator('#board [data-part="turn-1"]')).to_have_attribute("aria-label", "90° clockwise")
+    where = {"game": "pyramid_punch", "players": 2, "position": "LMSO@0,0/LSMO@- 1 p 0"}
+    page.goto(f"{page.url.partition('?')[0]}?{urlencode(where)}")
+    page.locator('#board [data-part="tile-1"].can').click()
+    expect(page.locator('#board [data-part="place-1,0"]')).to_have_attribute("aria-label", "to the right of Blue's tile")
 
 
 def test_everything_can_be_done_by_keys(visit):

@@ -9,6 +9,7 @@ from engine.kernel import kernel
 OWN_ROWS = np.array([BOTTOM * 0b010101, BOTTOM * 0b101010])  # where play ends up if both only answer above, by seat
 THREAT, OWN_THREAT = 2, 8  # an empty cell that completes four in a line, and what it counts more in an own row
 HALFWAY = 60
+UCT_LEARNED = {"exploration": 0.3, "rave": 0, "prior": 0.5}
 
 
 @kernel
