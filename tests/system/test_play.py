@@ -343,9 +343,10 @@ def test_how_a_match_ended_is_shown_up_to_what_the_last_move_did(visit):
     assert last.startswith(said[-2][3])
     page.locator("#news li a").first.click()
     expect(page.locator("#status")).to_contain_text(re.compile(f"After ply [0-9]+ of {plies}"))
-    expect(page.locator("#news-box")).to_be_hidden()
+    expect(page.locator("#status")).to_be_in_viewport()
+    expect(page.locator("#news-title")).to_have_text("What happened last")
     page.click("text=Back to the match")
-    expect(page.locator("#news-box")).to_be_visible()
+    expect(page.locator("#news-title")).to_have_text("What just happened")
 
 
 def test_parts_of_pyramid_punch_are_called_by_words(visit):

@@ -102,7 +102,7 @@ function draw(data, motions = []) {
   status.dataset.phase = data.phase;
   board.show(data, data.turn ? "" : data.prompt.text, motions);
   find("board").classList.toggle("stopped", data.phase === "over" && !data.over); // somebody has forfeited
-  find("news-box").hidden = !data.plies.length;
+  find("news-title").textContent = "What just happened";
   tell(status, data.prompt);
 }
 
@@ -137,6 +137,7 @@ function news(data) {
   find("earlier").hidden = !items.length;
   find("earlier-title").textContent = `Show ${items.length} more${mine < 0 ? "" : " since your last choice"}`;
   find("earlier-news").replaceChildren(...items);
+  find("news-box").hidden = !plies.length;
 }
 
 /** @param {any} ply */
@@ -216,10 +217,11 @@ async function showAt(ply) {
   shown = ply;
   board.show(then, "This is an earlier position.");
   find("board").classList.remove("stopped");
-  find("news-box").hidden = true; // it is of the end of the match
+  find("news-title").textContent = "What happened last";
   const link = make("button", { type: "button" }, "Back to the match");
   link.addEventListener("click", () => look(now.plies.length));
   const words = ply ? now.plies[ply - 1].told.text : "The start.";
+  find("status").scrollIntoView({ block: "nearest" });
   find("status").replaceChildren(`After ply ${ply} of ${now.plies.length}: ${words} `, link);
 }
 
