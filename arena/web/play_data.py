@@ -35,6 +35,10 @@ MAX_PARTS, MAX_PART_CHARS, MAX_REASON_CHARS = 10, 100, 300
 """Parts of a drawing that are asked about at once; characters of one, and of what is said of them."""
 
 
+MAX_BEST = 8
+"""Actions of an analysis that a page shows."""
+
+
 class Look(NamedTuple):
     """How a page shows positions."""
 
@@ -161,10 +165,18 @@ def ply_data(view: SessionView, number: int, ply: PlyView, sentence: Sentence) -
     }
 
 
+def action_of(state: State, text: str) -> int:
+    """Return the legal action that a text names; raises a `ConfigError` for none, whatever a plug-in raises."""
+    try:
+        return state.checked(state.string_to_action(text))
+    except Exception as error:
+        raise ConfigError(f"{text[:100]}: {error}") from None
+
+
 def preview_data(state: State, action: int, look: Look) -> dict[str, Any]:
     """Return what an action does, in words, and what it leads to; raises an `EngineError` for one that is not legal."""
     after = state.child(state.checked(action))
-    return {"svg": svg_of(after, look), "text": str(after), "says": told(state, action, look.names).text}
+    return {"svg": svg_of(after, look), "says": told(state, action, look.names).text}
 
 
 def analysis_data(found: AnalysisResult, state: State, names: Names) -> dict[str, Any]:
@@ -189,7 +201,7 @@ def analysis_data(found: AnalysisResult, state: State, names: Names) -> dict[str
                 "proven": best.proven,
                 "line": list(best.line),
             }
-            for best in found.best
+            for best in found.best[:MAX_BEST]
         ],
     }
 
@@ -240,7 +252,8 @@ def session_values(
     data["turned"], data["turned_words"] = "", ""
     if (ply := view.turning_ply) is not None:
         data["turned_words"] = "Analyse where it turned" if view.has_turned else "Analyse the last choice"
-        then = "".join(words[ply : ply + 1])
+        shown = data["plies"][ply] if ply < len(words) else None
+        then = shown["text"] if shown and shown["by"] != "substitute" else ""
         data["turned"] = analysis_address(links, session.game, " ".join(words[:ply]), position, then)
     data["replay"] = ""
     if view.kept and session.plan is not None:

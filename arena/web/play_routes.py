@@ -158,7 +158,7 @@ def _add_looks(app: FastAPI, registry: SessionRegistry) -> None:
             asked, state = request_for(entry.session.game, setup.position, tuple(view.state.history()))
             result = registry.analyses.look(asked, state, min(limit, SIMULATION_LIMITS[-1]))
             return {
-                **play_data.analysis_data(result, state, _look(request, entry, False).names),
+                **play_data.analysis_data(result, state, names_for(view.seats, _is_owner(request, entry))),
                 "of": view.version,
             }
 

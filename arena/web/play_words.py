@@ -9,7 +9,7 @@ from typing import Any
 from arena.sessions.narration import spoken
 from arena.sessions.setup import DEFAULT_NAME
 from arena.sessions.view import Phase, SeatView, SessionView
-from engine import State
+from engine import TERMINAL, State
 from engine.words import Names, Sentence, colour_name, listed, placing
 
 ROLL = re.compile(r"[1-6ab](?:-?[1-6ab]){0,5}")
@@ -24,6 +24,10 @@ FORFEITS = {
     "illegal_action": "chose an illegal action",
 }
 """What a seat that forfeits has done, by cause."""
+
+
+CHANCE_WORDS = {True: "The dice fall.", False: "Chance decides."}
+"""What is said while chance is due, by whether it is somebody's dice."""
 
 
 def reader_of(seats: Sequence[SeatView], owner: bool) -> int | None:
@@ -71,7 +75,7 @@ def prompt_of(state: State, names: Names, chosen: Sequence[str] = ()) -> Sentenc
     """Return what is to be decided now; who is to move where the game's words fail."""
     who = state.current_player()
     return spoken(lambda: state.prompt(names, chosen)) or Sentence(
-        names.begin(f"{names.does(who, 'be')} to move.") if who >= 0 else "Dice are due."
+        names.begin(f"{names.does(who, 'be')} to move.") if who >= 0 else CHANCE_WORDS[state.rolling_seat() >= 0]
     )
 
 
@@ -102,11 +106,11 @@ def status_of(view: SessionView, names: Names, turn: bool) -> Sentence:
         return Sentence("The match is being prepared.")
     if view.seat >= 0 and (turn or view.phase == Phase.WAITING):
         return prompt_of(view.state, names)
-    if view.seat >= 0 and view.seats[view.seat].person:  # who cannot choose yet, or has chosen just now
+    if view.seat == TERMINAL or (view.seat >= 0 and view.seats[view.seat].person):  # the result, or a move, is taken in
         return Sentence("One moment.")
     if view.seat >= 0:
         return Sentence(names.begin(f"{names.does(view.seat, 'be')} thinking."))
-    return Sentence("The dice fall." if view.state.rolling_seat() >= 0 else "Chance decides.")
+    return Sentence(CHANCE_WORDS[view.state.rolling_seat() >= 0])
 
 
 def sentence_data(sentence: Sentence) -> dict[str, Any]:

@@ -111,9 +111,9 @@ def _enclosed(before: KernelState, action: int, after: KernelState, filled: list
     if before.record.odin:
         over = after.is_terminal()
         return f" and leave{verb} no ice: {_shares(after, filled, names, _empty(after))}" if over else ""
-    if not filled:
+    regions = _regions(before, action)
+    if not regions:
         return ""
-    regions = _regions(before, action, filled)
     if len(regions) > 1 or not all(after.record.hand):
         text = f" and enclose{verb} {counted(len(regions), 'region')}"
         if all(after.record.hand):
@@ -153,21 +153,22 @@ def _edges(region: Region) -> str:
     return f"{counted(most, 'edge')} {'each' if most == least else f'to {least}'}"
 
 
-def _regions(before: KernelState, action: int, filled: Sequence[int]) -> list[Region]:
-    """Return the regions to which the cells filled belong, as they were when the drop was made."""
+def _regions(before: KernelState, action: int) -> list[Region]:
+    """Return the regions that a drop encloses: those beside it that touch no ice."""
     letters = list(board_letters(before.record))
     letters[action] = SEATS[before.current_player()]
     for near in NEIGHBOURS[action]:
         letters[near] = BLIZZARD if letters[near] == ICE else letters[near]
-    left, regions = [*filled], []
-    while left:
-        cells = [left[0]]
+    regions: dict[tuple[int, ...], Region] = {}
+    for near in NEIGHBOURS[action]:
+        cells = [near] if letters[near] == BLIZZARD else []
         for cell in cells:  # grows while it is walked
-            cells += [near for near in NEIGHBOURS[cell] if letters[near] == BLIZZARD and near not in cells]
-        around = [letters[near] for cell in cells for near in NEIGHBOURS[cell]]
-        regions.append(Region(tuple(sorted(cells)), (around.count(SEATS[0]), around.count(SEATS[1]))))
-        left = [cell for cell in left if cell not in cells]
-    return regions
+            cells += [each for each in NEIGHBOURS[cell] if letters[each] == BLIZZARD and each not in cells]
+        around = [letters[each] for cell in cells for each in NEIGHBOURS[cell]]
+        if cells and ICE not in around:
+            key = tuple(sorted(cells))
+            regions[key] = Region(key, (around.count(SEATS[0]), around.count(SEATS[1])))
+    return [regions[key] for key in sorted(regions)]
 
 
 # How it ended

@@ -45,7 +45,7 @@ from engine.svg import (
     width_of,
 )
 from engine.terminal import LAST, SEATS
-from engine.words import told_apart, unusual
+from engine.words import colour_name, told_apart, unusual
 
 if TYPE_CHECKING:
     from engine.state import KernelState
@@ -106,7 +106,7 @@ def picture(state: KernelState, names: tuple[str, ...], narrow: bool) -> str:
         parts += tiles
     parts += [_seat(state, seat, names[seat], top + ROW * seat, layout) for seat in range(record.players)]
     top += ROW * record.players + 8
-    last = _last_words(state, names, top, layout)
+    last = _last_words(state, top, layout)
     return drawing(layout.width, top + 30 * bool(last), f"{state.game.spec}: {state.position}", *parts, *last)
 
 
@@ -134,9 +134,9 @@ def _status(state: KernelState, names: tuple[str, ...]) -> str:
     if state.current_player() == TERMINAL:
         return f"over after {record.turn} turns{unusual(state.ended)}"
     if state.current_player() == CHANCE:
-        return f"turn {record.turn + 1}, roll: {_in_words(ACTIONS[FIGHTS + record.fight], names)}"
+        return f"turn {record.turn + 1}, roll: {_in_words(ACTIONS[FIGHTS + record.fight])}"
     when = "setting up" if record.phase in (ARRANGE, PLACE) else f"turn {record.turn + 1}"
-    return f"{when}, {names[record.seat]} to move"
+    return f"{when}, {told_apart(names, record.seat)} to move"
 
 
 def _table(state: KernelState, table: Table, layout: Layout) -> list[str]:
@@ -312,7 +312,7 @@ def _fallen(state: KernelState, seat: int, space: int, middle: tuple[float, floa
     return lying(*middle, 2 - LETTERS.index(letter), SEAT_COLOURS[seat], 0.8 * scale, -20, opacity=0.45)
 
 
-def _last_words(state: KernelState, names: tuple[str, ...], top: float, layout: Layout) -> list[str]:
+def _last_words(state: KernelState, top: float, layout: Layout) -> list[str]:
     """Draw the last ply in words, and the dice of a fight in the colours of those who rolled them."""
     last = last_ply(state)
     if not last.text:
@@ -320,7 +320,7 @@ def _last_words(state: KernelState, names: tuple[str, ...], top: float, layout: 
     fight, _, dice = last.text.partition(" ")
     rolled = "x" in fight and bool(dice)
     left, right = 16, layout.width - 16 - rolled * 2 * (DIE + 6)
-    parts = [text(left, top + 14, fitted(f"last: {_in_words(fight, names)}", right - left, 15), 15, fill=MARK)]
+    parts = [text(left, top + 14, fitted(f"last: {_in_words(fight)}", right - left, 15), 15, fill=MARK)]
     if rolled:
         rollers = (int(state.record.seat), int(fight[2]))
         for place, (face, seat) in enumerate(zip(dice.split("-"), rollers, strict=True)):
@@ -329,7 +329,7 @@ def _last_words(state: KernelState, names: tuple[str, ...], top: float, layout: 
     return parts
 
 
-def _in_words(name: str, names: tuple[str, ...]) -> str:
+def _in_words(name: str) -> str:
     """Return an action or an outcome in words."""
     if "x" in name:
         return f"{SIZE_WORDS[name[0]]} against {SIZE_WORDS[name[3]]}"
@@ -338,15 +338,14 @@ def _in_words(name: str, names: tuple[str, ...]) -> str:
     if name[1] == "-":
         return f"dice {name[0]} and {name[2]}"
     if name[1] == "r":
-        return f"{_whose(names, name[0])} tile rotated by {90 * int(name[2])}°"
-    where = "first" if name[2] == "*" else f"{SIDE_WORDS[name[3]]} {_whose(names, name[2], 'yours')}"
-    return f"{_whose(names, name[0])} tile {where}"
+        return f"{_whose(name[0])} tile rotated by {90 * int(name[2])}°"
+    where = "first" if name[2] == "*" else f"{SIDE_WORDS[name[3]].removeprefix('to the ')} {_whose(name[2])}"
+    return f"{_whose(name[0])} tile {'placed' if name[1] == '@' else 'moved'} {where}"
 
 
-def _whose(names: tuple[str, ...], seat: str, yours: str = "your") -> str:
-    """Return a player as the owner of a tile: `yours` for you, or `greedy's`."""
-    name = told_apart(names, int(seat))
-    return yours if name == "you" else f"{name}'s"
+def _whose(seat: str) -> str:
+    """Return a player as the owner of a tile, by its colour, which is short and beside the names."""
+    return f"{colour_name(int(seat))}'s"
 
 
 def _label(coordinate: int | None) -> str:

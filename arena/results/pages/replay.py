@@ -86,6 +86,7 @@ def replay_values(match: StoredMatch) -> tuple[dict[str, Any], dict[str, Any]]:
         "title": f"{' – '.join(match.names)}: {game.type.title}",
         "outcome": outcome,
         "colours": [colour_name(seat) for seat in range(match.players)],
+        "labels": names.labels,
         "match": match,
         "name": name,
         "game": game,
@@ -256,7 +257,7 @@ def _marks(before: State, after: State, names: Names) -> list[Mark]:
     """Return marks of events in a ply: seats whose score fell."""
     scores = zip(before.scores() or (), after.scores() or (), strict=True)
     return [
-        ("capture", f"{names.whose(seat)} score falls by {old - new:g}")
+        ("capture", f"{names.whose(seat)} score falls by {old - new:,.10g}")
         for seat, (old, new) in enumerate(scores)
         if new < old
     ]

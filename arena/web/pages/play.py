@@ -150,7 +150,7 @@ def analysis_page(links: Links, fields: Mapping[str, str], budgets: Sequence[int
         game = load_game(spec, players)
         _, state = play_data.asked(game, fields.get("position", ""), fields.get("moves", ""))
         if then := fields.get("played", ""):
-            played = told(state, state.string_to_action(then), Names.of_colours(players)).text
+            played = told(state, play_data.action_of(state, then), Names.of_colours(players)).text
     except (ArenaError, EngineError) as problem:
         error, status = str(problem), 400
         kind, spec, players = _fallback(fields)

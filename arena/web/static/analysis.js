@@ -39,10 +39,11 @@ async function show() {
     return;
   }
   now = data;
+  const luck = data.rolling >= 0 ? "Choose how the dice fall" : "Choose what chance brings";
   const played = document.getElementById("played");
   if (played) played.hidden = moves.join(" ") !== page.dataset.moves;
-  board.show(data, data.over ? "The match is over here." : data.rolls ? "Dice are due: choose how they fall below the board." : "");
-  if (data.rolls) find("status").textContent = `${data.prompt.text} Choose how the dice fall.`;
+  board.show(data, data.over ? "The match is over here." : data.rolls ? `${luck} below the board.` : "");
+  if (data.rolls) find("status").textContent = `${data.prompt.text} ${luck}.`;
   else tell(find("status"), data.prompt);
   find("words").textContent = data.text;
   find("now").textContent = data.position;

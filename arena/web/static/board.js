@@ -227,13 +227,13 @@ export class Board {
     this.asked = parts;
     const told = await this.ask("why", query(parts)).catch(() => null);
     if (this.asked !== parts) return;
-    this.refusal(told?.why || `${this.label(name)} is not a legal target${after}: choose one of the marked parts.`);
-    if (told?.section) this.explain.append(" ", ruleLink(told));
+    const why = told?.why || `${this.label(name)} is not a legal target${after}: choose one of the marked parts.`;
+    this.refusal(why, ...(told?.section ? [" ", ruleLink(told)] : []));
   }
 
-  /** Say why a click does nothing, where whoever clicked sees it. @param {string} why */
-  refusal(why) {
-    this.explain.textContent = why;
+  /** Say why a click does nothing, where whoever clicked sees it. @param {string} why @param {(Node | string)[]} more */
+  refusal(why, ...more) {
+    this.explain.replaceChildren(why, ...more);
     if (why) this.explain.scrollIntoView({ block: "nearest" });
   }
 
@@ -444,7 +444,7 @@ export function die(face) {
  * Show every action as a button, with what it does in words; with a drawing too, where the board cannot be clicked.
  * @param {Position} position
  * @param {(action: Action) => void} choose
- * @param {(action: Action) => Promise<{svg?: string, says?: string} | null>} preview
+ * @param {(action: Action) => Promise<{svg?: string, says?: string, error?: string} | null>} preview
  */
 export function list(position, choose, preview) {
   const place = find("actions");
@@ -458,7 +458,7 @@ export function list(position, choose, preview) {
     button.addEventListener("click", () => choose(each));
     const show = async () => {
       const after = await preview(each);
-      if (!after?.says || !place.contains(button)) return;
+      if (!after || after.error || !place.contains(button)) return;
       const svg = !position.touch && after.svg ? drawing(after.svg) : null;
       seen.replaceChildren(make("p", { class: "faint" }, `${each.text}: ${after.says}`), ...(svg ? [svg] : []));
     };
@@ -507,7 +507,7 @@ export function showFound(found, withActions, choose, players = []) {
     place.replaceChildren(make("p", { class: "faint" }, head));
     return;
   }
-  const rows = found.best.slice(0, 8).map((/** @type {any} */ each) => {
+  const rows = found.best.map((/** @type {any} */ each) => {
     const word = choose ? make("button", { type: "button" }, each.text) : make("span", {}, each.text);
     if (choose) word.addEventListener("click", () => choose(each.action));
     const value = each.value === null ? "" : `${signed(each.value)}${each.proven ? " proven" : ""}`;

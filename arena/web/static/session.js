@@ -69,8 +69,9 @@ function show(data, again = false) {
   if (moved) {
     hinting = false;
     find("found").hidden = true;
-    find("values").hidden = data.phase === "over" || !input("bars").checked;
+    find("values").hidden = !input("bars").checked;
   }
+  if (data.phase === "over") find("found").hidden = find("values").hidden = true;
   if (data.phase === "over" && data.line) complain(data.line);
   shown = null;
   board.players = data.seats.map((/** @type {any} */ seat) => seat.label);
@@ -132,7 +133,10 @@ function news(data) {
   const latest = Math.max(plies.length - (narrow.matches ? NARROW_NEWS : WIDE_NEWS), 0);
   const since = data.you === null ? latest : Math.max(mine, 0);
   const first = Math.max(since, latest);
-  const items = plies.slice(since).map((ply, at) => make("li", { class: line(ply) }, ...told(ply), " ", step(since + at + 1, "show")));
+  const items = plies.slice(since).map((ply, at) => {
+    const isLast = since + at + 1 === plies.length;
+    return make("li", { class: line(ply) }, ...told(ply), ...(isLast ? [] : [" ", step(since + at + 1, "show")]));
+  });
   place.replaceChildren(...items.splice(first - since));
   find("earlier").hidden = !items.length;
   find("earlier-title").textContent = `Show ${items.length} more${mine < 0 ? "" : " since your last choice"}`;
@@ -203,6 +207,7 @@ function moves(data) {
 
 /** Show an earlier position, or the last one. @param {number} ply */
 async function look(ply) {
+  if (!now) return;
   if (ply === now.plies.length) {
     shown = null;
     return draw(now);
@@ -213,14 +218,14 @@ async function look(ply) {
 /** Show the position after a ply, with what the ply did. @param {number} ply */
 async function showAt(ply) {
   const then = await ask(`${base}/at?ply=${ply}&${width()}`);
-  if (!then || then.error) return complain(then?.error ?? "");
+  if (!now || !then || then.error) return complain(then?.error ?? "");
   shown = ply;
   board.show(then, "This is an earlier position.");
   find("board").classList.remove("stopped");
   find("news-title").textContent = "What happened last";
   const link = make("button", { type: "button" }, "Back to the match");
   link.addEventListener("click", () => look(now.plies.length));
-  const words = ply ? now.plies[ply - 1].told.text : "The start.";
+  const words = ply ? now.plies[ply - 1]?.told.text : "The start.";
   find("status").scrollIntoView({ block: "nearest" });
   find("status").replaceChildren(`After ply ${ply} of ${now.plies.length}: ${words} `, link);
 }

@@ -69,18 +69,19 @@ def told(said):
         if over:
             check_shares(what.removeprefix(" and leaves no ice: "), after, filled, empty(after))
         return
-    if not filled:
-        assert what == ""
-        return
     board[cell] = mover
     for near in neighbours(board, cell):
         board[near] = "*" if board[near] == "." else board[near]
-    check_enclosed(what, board, after, filled, bool(rest))
+    beside = {frozenset(region(board, near)) for near in neighbours(board, cell) if board[near] == "*"}
+    regions = {one for one in beside if all(board[near] != "." for each in one for near in neighbours(board, each))}
+    assert filled <= {each for one in regions for each in one}
+    if regions:
+        check_enclosed(what, board, after, filled, regions, bool(rest))
+    else:
+        assert what == ""
 
 
-def check_enclosed(what, board, after, filled, ran_out):
-    regions = {frozenset(region(board, cell)) for cell in filled}
-    assert all(board[near] != "." for one in regions for cell in one for near in neighbours(board, cell))
+def check_enclosed(what, board, after, filled, regions, ran_out):
     words, _, why = what.removeprefix(" and encloses ").partition(": ")
     if len(regions) > 1 or ran_out:
         number, _, decided = whole(r"(\d+) regions?( \((.*)\))?", words)

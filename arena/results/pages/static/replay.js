@@ -109,7 +109,7 @@
     const { seat, roller, text, says, by, marks } = plies[ply - 1];
     const who = seat !== null ? bots[seat] : roller !== null && roller >= 0 ? `dice of ${bots[roller]}` : "chance";
     const how = by === "bot" || by === "dice" ? "" : ` (${by})`;
-    return `Ply ${ply} of ${plies.length} (${text}): ${says || who}${how}${marks.map((mark) => ` ${mark}.`).join("")}`;
+    return `Ply ${ply} of ${plies.length} (${text}): ${says || `${who}.`}${how}${marks.map((mark) => ` ${mark}.`).join("")}`;
   }
 
   function showShare(ply) {
@@ -144,7 +144,7 @@
 
   function total(ply) {
     const used = Array(players).fill(0);
-    for (const [seat, at, microseconds] of clocks) if (at < ply) used[seat] += microseconds;
+    for (const [seat, at, microseconds] of clocks) if (at < ply && !persons[seat]) used[seat] += microseconds;
     return used;
   }
 
