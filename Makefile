@@ -23,7 +23,7 @@ help:
 	@echo "             WHAT=list lists the sections, WHAT='engine arena' names some, AGAINST=COMMIT compares"
 	@echo "make docs    build the documentation as pages in docs/_build; warnings are errors"
 	@echo "make reference  write the parts of docs/ that are made from the code"
-	@echo "make ladder  play the ladder of all bots and write reports/ladder/ (half an hour)"
+	@echo "make ladder  play the ladder of all bots and write reports/ladder/ (three quarters of an hour)"
 	@echo "make stats   hold the statistics against simulated worlds whose truth is known (minutes)"
 	@echo "make cluster-demo  play on two Ray nodes of this machine, lose one, add one (minutes); docs/how-to/cluster.md"
 	@echo "make venv    only set up .venv"
