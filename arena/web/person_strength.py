@@ -30,8 +30,8 @@ HALVINGS = 60
 """Halvings of the interval in which a person's rating is looked for."""
 REACH = 10.0
 """How far outside of the bots' ratings it is looked for."""
-MAX_MEAN = 0.999
-"""The largest mean return that has a rating."""
+MAX_MEAN = 0.99
+"""The largest mean return that has a rating: of a bot that lost its few hundred matches all, no more is known."""
 
 
 class PairResult(NamedTuple):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from engine.magic_mids import text as notation
 from engine.magic_mids.rules import BOARD, COLUMNS, PLACEMENTS, ROWS, SQUARES, THREE_BLANKS
-from engine.words import Motion, Names, Sentence, counted, following, listed, margin, placing
+from engine.words import MAX_LIST_CHARS, Motion, Names, Sentence, counted, following, listed, margin, placing
 
 if TYPE_CHECKING:
     from engine.state import KernelState
@@ -165,7 +165,10 @@ def _captures(before: KernelState, action: int, after: KernelState) -> list[Caug
 
 
 def _captured(before: KernelState, size: str, caught: list[Caught], names: Names) -> str:
-    """Return what was captured, and with which mids; of one the powers too, of many only whose they were."""
+    """Return what was captured, and with which mids as far as there is room; of one the powers too.
+
+    Of many only whose they were.
+    """
     mids = [f"{names.whose(each.owner)} {SIZE_WORDS[each.size]} mid on {each.square}" for each in caught]
     if len(caught) == 1:
         cells = notation.board_cells(before.record)
@@ -177,7 +180,7 @@ def _captured(before: KernelState, size: str, caught: list[Caught], names: Names
         return listed([f"{mid} (with the mid on {each.flank})" for mid, each in zip(mids, caught, strict=True)])
     between = f", between it and {listed([each.flank for each in caught])}"
     if len(caught) == 3:
-        return listed(mids) + between
+        return listed(mids) + (between if len(listed(mids)) < MAX_LIST_CHARS - 2 * len(between) else "")
     owners = listed([names.who(owner) for owner in sorted({each.owner for each in caught})])
     return f"{len(caught)} mids of {owners}, on {listed([each.square for each in caught])}{between}"
 

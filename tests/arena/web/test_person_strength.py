@@ -11,6 +11,7 @@ from arena.match.person import PERSON
 from arena.sessions.setup import SessionSetup
 from arena.web.ladder import ladder, rungs_of
 from arena.web.person_strength import (
+    MAX_MEAN,
     MIN_MATCHES,
     TOLD_VARIANCE,
     LikePerson,
@@ -40,11 +41,12 @@ def played_by(strength, matches, players, rated, chance):
 @pytest.mark.parametrize("board", BOARDS)
 def test_ratings_give_every_bot_its_mean_return_on_the_ladder(board):
     rungs = ladder()[board]
-    rated, surplus = ratings(rungs), np.mean([rung.mean for rung in rungs])
-    for rung in rungs:
+    means = np.clip([rung.mean for rung in rungs], -MAX_MEAN, MAX_MEAN)
+    rated, surplus = ratings(rungs), means.mean()
+    for rung, wanted in zip(rungs, means, strict=True):
         others = [rated[other.bot] for other in rungs if other != rung]
         mean = np.mean([math.tanh((rated[rung.bot] - other) / 2) for other in others])
-        assert mean == pytest.approx(rung.mean - surplus, abs=0.002)
+        assert mean == pytest.approx(wanted - surplus, abs=0.002)
     assert max(np.diff([*rated.values()])) < 1e-6, "the order is that of the ladder"
     assert abs(surplus) < 0.02
 
@@ -64,7 +66,10 @@ def test_simulated_persons_are_rated_near_their_strength_by_the_variance_that_is
         squares[matches] = np.mean(np.square(errors))
         assert squares[matches] == pytest.approx(np.mean(variances), rel=0.35), "the variance is honest"
         assert abs(np.mean(errors)) < 0.15 * spread, "no bias"
-    assert squares[100] < squares[20] < squares[MIN_MATCHES] < 1.1 * spread**2
+    assert squares[100] < squares[MIN_MATCHES] < 1.1 * spread**2
+    assert squares[100] < squares[20] < squares[MIN_MATCHES] or spread < 0.3, (
+        "nearly alike: 20 matches tell next to nothing"
+    )
 
 
 @pytest.mark.parametrize("board", BOARDS)
