@@ -29,9 +29,18 @@ def measure(full: bool) -> Measured:
         yield from beside("OpenSpiel's MCTS", ours, count, open_spiel_search, count // 4, "open_spiel", "simulations/s")
 
 
+def first_choice(game: engine.Game) -> engine.State:
+    """Return a state in which there is something to search: Pig begins with a roll that nobody can decline."""
+    state = first_decision(game)
+    while state.is_chance_node() or len(state.legal_actions()) == 1:
+        outcomes = state.chance_outcomes()
+        state.apply_action(outcomes[-1][0] if outcomes else state.legal_actions()[0])
+    return state
+
+
 def search(game: engine.Game, budget: int, count: int) -> Callable[[], None]:
     """Return a call that runs so many simulations in all, so many a move; compiled already."""
-    state = first_decision(game)
+    state = first_choice(game)
     bot = make_bot(UCT, game, state.current_player(), 1, {"simulations": budget})
 
     def run() -> None:
