@@ -141,7 +141,8 @@ class AnalysisPool:
             self._jobs.move_to_end(request)
             job.last_look = time.monotonic()
             if state.current_player() < 0:
-                job.result.line = "dice are due: choose how they fall" if not state.is_terminal() else "it is over"
+                due = "choose how the dice fall" if state.rolling_seat() >= 0 else "choose what chance brings"
+                job.result.line = "it is over" if state.is_terminal() else due
             if limit > job.result.limit:
                 job.result.limit = limit
                 job.result.version += 1

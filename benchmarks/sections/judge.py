@@ -32,6 +32,8 @@ JUDGED_BOTS: tuple[tuple[type[Bot], dict[str, Value]], ...] = (
     (UCT, {"simulations": 1000, "solve": True}),
     (UCT, {"simulations": 10_000}),
     (UCT, {"simulations": 10_000, "solve": True}),
+    (UCT, {"simulations": 100_000, "solve": True}),
+    (AlphaBeta, {"nodes": 10_000}),
     (AlphaBeta, {}),
 )
 LEARNED_BOTS: tuple[tuple[type[Bot], dict[str, Value]], ...] = (
@@ -39,6 +41,7 @@ LEARNED_BOTS: tuple[tuple[type[Bot], dict[str, Value]], ...] = (
     (LearnedMinimax, {"nodes": 10_000}),
     (LearnedUCT, {"simulations": 1000, "solve": True}),
     (LearnedUCT, {"simulations": 10_000, "solve": True}),
+    (LearnedUCT, {"simulations": 100_000, "solve": True}),
 )
 """Where `arena train connect_four` has left weights."""
 SEEDS = 5

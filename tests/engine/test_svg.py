@@ -172,6 +172,10 @@ def test_the_end_and_the_wait_for_the_deal_are_told():
     assert {"over after 500 plays (longest length)", "first: seat 0 and seat 1"} <= words(over)
     same = over.picture(names=("greedy", "greedy"))
     assert "first: greedy (Blue) and greedy (Orange)" in same, "players who read the same go by their colours"
+    for name in ("epicycle", "magic_mids", "pyramid_punch"):
+        start = engine.load_game(name, 2).new_initial_state()
+        assert "greedy (Blue) to " in start.picture(names=("greedy", "greedy")), name
+        assert "greedy to " in start.picture(names=("greedy", "uct")), name
     waiting = engine.load_game("epicycle", 2, setup="random").new_initial_state()
     assert "before the deal" in words(waiting)
     assert set(fills(waiting)) & set(SEAT_COLOURS) == set(SEAT_COLOURS[:2])

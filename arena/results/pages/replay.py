@@ -97,6 +97,7 @@ def replay_values(match: StoredMatch) -> tuple[dict[str, Any], dict[str, Any]]:
         "curves": _curves(plies, match.players),
         "graph": GRAPH_SIZE,
         "ticks": _ticks(len(plies)),
+        "chance": "dice" if any(ply["seat"] is None and ply["roller"] >= 0 for ply in plies) else "chance",
         "rolls": [_across(number, len(plies)) for number, ply in enumerate(plies, 1) if ply["seat"] is None],
         "step": MISTAKE_DROP,
         "notation": notation(game.type),

@@ -18,7 +18,7 @@ from arena.core.errors import StoreError
 from arena.match.estimates import pack_estimates
 from arena.match.replay import follow, replay
 from arena.results.pages.figures import FIGURES
-from arena.results.pages.replay import replay_page, write_replay
+from arena.results.pages.replay import replay_page, replay_values, write_replay
 from arena.results.pages.report import Sameness, compare_reports
 from arena.results.pages.templates import unpacked
 from arena.runner.run import Run
@@ -197,6 +197,12 @@ def test_the_notes_and_names_of_bots_are_text_on_the_page_of_a_match():
     assert HOSTILE.encode() not in page and b"onerror=alert(1)>" not in page
     assert html.escape(HOSTILE[:20]).encode() in page, "it stands in the title, as text"
     assert data_of(page)["plies"][2]["note"] == HOSTILE
+
+
+@pytest.mark.parametrize(("game", "chance"), [("magic_mids", "dice"), ("midgard(variant=loki)", "chance")])
+def test_chance_is_called_dice_where_somebody_rolls_them_alone(game, chance):
+    _, values = replay_values(api.play_match(game, ["random", "random"], 4))
+    assert values["rolls"] and values["chance"] == chance
 
 
 def test_the_page_of_a_match_has_what_bots_expected_with_its_graph_and_marks_where_they_erred():

@@ -228,7 +228,8 @@ def test_an_analysis_grows_and_finds_the_win(server, token):
     assert preview["svg"].startswith("<svg") and preview["says"] == says
     played = state.action_to_string(winning)
     assert f"In the match: {says}" in server.get("/analysis", params={**where, "played": played}).text
-    assert "In the match" not in server.get("/analysis", params=where).text
+    plain = server.get("/analysis", params=where)
+    assert plain.status_code == 200 and "In the match" not in plain.text
     named = {state.action_to_string(action) for action in state.legal_actions()}
     for text in ("no move", next(each for each in ("S-", "S+", "M-", "M+", "L-", "L+") if each not in named)):
         assert server.get("/analysis", params={**where, "played": text}).status_code == 400

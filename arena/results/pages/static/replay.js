@@ -59,11 +59,11 @@
     return made;
   }
 
-  function listed({ seat, text, says, by, evaluation, line, marks }, index) {
+  function listed({ seat, roller, text, says, by, evaluation, line, marks }, index) {
     const item = document.createElement("li");
     const link = element("a", seat === null ? "dice" : `seat-${seat}`, text);
     link.href = `#${index + 1}`;
-    item.append(element("span", "unseen", seat === null ? "dice: " : `${bots[seat]}: `), link);
+    item.append(element("span", "unseen", seat !== null ? `${bots[seat]}: ` : roller >= 0 ? "dice: " : "chance: "), link);
     if (by !== "bot" && by !== "dice") item.append(" ", element("small", "", by));
     if (says) item.append(" ", element("span", "says", says));
     if (evaluation && seat !== null) {
